@@ -1,4 +1,4 @@
-/** A server that stays looks after the runs of its project, too: nobody has to type a command for them. */
+/** A long-running server also supervises the runs of its project, so that no command is needed for that. */
 import { standBy, type World } from "@meridian/spaces"
 
 export const besideSupervisor = async (world: World, serve: () => Promise<void>): Promise<void> => {

@@ -1,11 +1,11 @@
-/** A numbered choice on the terminal. Enter takes the first; what is no number of the list takes none. */
+/** A numbered choice on the terminal. Enter takes the first. Anything but a number of the list takes none. */
 import { createInterface } from "node:readline/promises"
 
 import { oneLine } from "@meridian/protocol"
 
 const MOST_CHARACTERS = 200
 
-/** The place of the chosen one, from 0; undefined when none was chosen. */
+/** The index of the chosen one, from 0. Undefined if none was chosen. */
 export const choose = async (
   question: string,
   choices: readonly string[],

@@ -1,4 +1,4 @@
-/** Every command, in the order help shows them: the operations of spaces and what only a binary can do. */
+/** Every command, in the order of help: the operations of spaces and what only the binary can do. */
 import { OPERATIONS, register, type Registration } from "@meridian/spaces"
 
 import { ACP_AGENT } from "./command/acp-agent.meta.ts"

@@ -1,6 +1,6 @@
 /**
- * Whether the engine's database of this project is whole, looked at without changing anything, and what can be saved of one
- * that is not.
+ * Checks whether the engine's database of this project is whole, without changing anything, and what can be saved of
+ * a damaged one.
  */
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
@@ -17,7 +17,7 @@ const MOST_PROBLEMS = 10
 
 export const engineFile = ({ env, cwd }: CheckWorld): string => databaseIn(openPlace(env, cwd).root)
 
-/** What is wrong, in words; [] for one that is whole or not there. */
+/** The problems, in words. [] for a database that is whole or missing. */
 export const checkEngine = (file: string): readonly string[] => {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats === undefined || stats.size === 0) return []
@@ -42,7 +42,7 @@ const integrity = (database: DatabaseSync): readonly string[] =>
     .filter((line) => line !== "ok" && line !== "")
     .slice(0, MOST_PROBLEMS)
 
-/** SQLite is content with rows that are gone; a log is not. */
+/** SQLite accepts missing rows, but a log does not. */
 const holes = (database: DatabaseSync): readonly string[] => {
   const tables = database.prepare("select name from sqlite_schema where name in ('session', 'event')").all()
   if (tables.length < 2) return ["it is no database of sessions"]

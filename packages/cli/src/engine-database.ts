@@ -1,7 +1,7 @@
 /**
- * The engine's database as a command may open it: the one of the project, the one that `--database` or MERIDIAN_DATABASE
- * names, or a server. A file that this user's trust book knows is recovered, any other is only opened, so that nothing in
- * it runs before a person acts. A server is trusted by whoever named it.
+ * The engine's database as a command may open it: the project's, the one named by `--database` or MERIDIAN_DATABASE,
+ * or a server. A file in this user's trust book is recovered. Any other is only opened, so that nothing in it runs
+ * before a person acts. A server counts as trusted because the user named it.
  */
 import { existsSync, mkdirSync } from "node:fs"
 import { resolve } from "node:path"
@@ -14,15 +14,15 @@ import { adoptDatabase, databaseId, databaseIn, judgeDatabase, openPlace, type W
 import { noteEngineDatabase } from "./sessions/engine-databases.ts"
 
 export interface EngineDatabase {
-  /** A file, or the address of a server. An address may hold a password: it is never shown. */
+  /** A file, or the address of a server. An address may contain a password, so it is never shown. */
   readonly file: string
-  /** As it may be shown and written down. */
+  /** The name for output and records. */
   readonly name: string
-  /** Made elsewhere, or by somebody else: no recovery. */
+  /** Made elsewhere or by another user, so there is no recovery. */
   readonly isForeign: boolean
 }
 
-/** Makes the file when it is missing: private, out of git, and ours. `asked` is `--database`. */
+/** Creates the file if it is missing: private, outside git, and ours. `asked` is `--database`. */
 export const openDatabase = async (asked: string | undefined, world: World): Promise<EngineDatabase> => {
   const named = nameOf(asked, world.env)
   if (named !== undefined && isServerAddress(named))
@@ -47,7 +47,7 @@ export const openDatabase = async (asked: string | undefined, world: World): Pro
   return { file, name: file, isForeign: false }
 }
 
-/** What was asked for, here or for every command of this user. */
+/** The requested database, for this command or for all commands of this user. */
 const nameOf = (asked: string | undefined, env: World["env"]): string | undefined => {
   if (asked !== undefined && isServerAddress(asked) && readAddress(asked).password !== undefined)
     throw new Failure("DATABASE_PASSWORD")
@@ -57,14 +57,17 @@ const nameOf = (asked: string | undefined, env: World["env"]): string | undefine
   return wished
 }
 
-/** The server that was asked for; a command that needs one says so. */
+/** The requested server, for commands that need one. */
 export const findServer = (asked: string | undefined, env: World["env"]): string => {
   const named = nameOf(asked, env)
   if (named === undefined || !isServerAddress(named)) throw new Failure("DATABASE_NO_SERVER")
   return named
 }
 
-/** In its first page, before the engine keeps a log of its own. A second process that makes the same one does no harm. */
+/**
+ * Written into its first page, before the engine keeps its own log. A second process that creates the same one does
+ * no harm.
+ */
 const giveId = async (file: string, world: World): Promise<void> => {
   const { DatabaseSync } = await import("node:sqlite")
   const database = new DatabaseSync(file)
@@ -75,7 +78,7 @@ const giveId = async (file: string, world: World): Promise<void> => {
   }
 }
 
-/** One that must be there already, to look into. */
+/** A database that must already exist, for reading. */
 export const findDatabase = (asked: string | undefined, { env, cwd }: Pick<World, "env" | "cwd">): string => {
   const named = nameOf(asked, env)
   if (named !== undefined && isServerAddress(named)) return named

@@ -1,4 +1,4 @@
-/** The words of a command line -> which command is meant, and what is left for its own flags. Pure. */
+/** Finds the command that the words of a command line mean, and the words left for its own flags. Pure. */
 import { nearest } from "@meridian/protocol"
 import { flagName, type Field, type Registration } from "@meridian/spaces"
 
@@ -17,7 +17,7 @@ export const findCommand = (words: readonly string[], commands: readonly Registr
   const single = commands.find((command) => command.meta.name === verb)
   const members = commands.filter((command) => command.meta.name.startsWith(`${verb}.`))
   if (single !== undefined) {
-    // `trust list` is a command of its own beside `trust DIR`.
+    // `trust list` is a separate command beside `trust DIR`.
     const next = nextWord(words, first + 1)
     const action = next === undefined ? undefined : words[next]
     const member = members.find((candidate) => candidate.meta.name === `${verb}.${action}`)
@@ -45,7 +45,7 @@ export const findCommand = (words: readonly string[], commands: readonly Registr
 /** `meridian run -p TEXT` is `meridian run spawn -p TEXT`. */
 const DEFAULT_OF_GROUP: Readonly<Record<string, string>> = { run: "run.spawn" }
 
-/** By flag, dashes included. */
+/** By flag, with dashes. */
 const GLOBALS = ((): ReadonlyMap<string, Field> => {
   const flags = new Map<string, Field>()
   for (const [key, field] of Object.entries<Field>(GLOBAL_FLAGS)) {
@@ -55,7 +55,7 @@ const GLOBALS = ((): ReadonlyMap<string, Field> => {
   return flags
 })()
 
-/** Place of the next word that is not a global flag or its value; undefined when another flag comes first. */
+/** The index of the next word that is not a global flag or its value. Undefined if another flag comes first. */
 const nextWord = (words: readonly string[], from: number): number | undefined => {
   for (let index = from; index < words.length; index += 1) {
     const word = words[index] ?? ""
@@ -75,7 +75,7 @@ const hasOwnFlag = (words: readonly string[]): boolean =>
 const without = (words: readonly string[], places: readonly number[]): readonly string[] =>
   words.filter((_, index) => !places.includes(index))
 
-/** The nearest whole command; a bare action (`spawn`) finds its group. */
+/** The nearest whole command. A bare action (`spawn`) finds its group. */
 const suggest = (
   typed: string,
   commands: readonly Registration[],

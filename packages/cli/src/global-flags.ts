@@ -1,4 +1,4 @@
-/** Flags that every command has. They may stand before or after the command's words. */
+/** Flags that every command has. They may come before or after the command's words. */
 import type { Fields } from "@meridian/spaces"
 
 export const GLOBAL_FLAGS = {

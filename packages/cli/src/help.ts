@@ -1,4 +1,4 @@
-/** Help as text, from metas alone. What an agent is shown is a filter over the same table. Pure. */
+/** Help as text, from metas alone. An agent sees a filtered part of the same table. Pure. */
 import {
   flagName,
   offers,
@@ -39,7 +39,7 @@ export const rootHelp = (commands: readonly Registration[], audience: Audience):
 
 export const groupHelp = (group: string, commands: readonly Registration[], audience: Audience): string => {
   const offered = offeredTo(commands, audience).filter((meta) => headOf(meta) === group)
-  // Who names a group that is not offered to them is a person after all.
+  // An agent that names a hidden group is shown it as a person is.
   const members =
     offered.length > 0 ? offered : offeredTo(commands, "human").filter((meta) => headOf(meta) === group)
   return [
@@ -85,7 +85,7 @@ export const usage = (meta: OperationMeta): string => {
   return ["meridian", ...meta.name.split("."), ...others, "[flags]", ...dashes].join(" ")
 }
 
-/** `--timeout TIME`, with its short form before it. */
+/** `--timeout TIME`, with its short form in front. */
 export const flagLabel = (key: string, field: Field): string => {
   const short = field.short === undefined ? "" : `-${field.short}, `
   const value = field.type === "boolean" ? "" : ` ${placeholder(key, field)}`
@@ -138,7 +138,7 @@ const flagRow = ([key, field]: readonly [string, Field]): Row => [
   explain(field),
 ]
 
-/** Global flags an agent has no use for: its configuration is its user's, and nobody asks it questions. */
+/** Global flags of no use to an agent: its user owns the configuration, and it is never asked questions. */
 const FOR_PEOPLE: ReadonlySet<string> = new Set(["config", "yes", "allowForeign"])
 
 const globalSection = (audience: Audience): string => {

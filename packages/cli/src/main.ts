@@ -1,6 +1,6 @@
 /**
- * One command line: find the command, read its flags, run its operation, print exactly one document, and leave with the
- * code that tells the truth.
+ * One command line: find the command, read its flags, run its operation, print exactly one document, and exit with
+ * the correct code.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -26,10 +26,10 @@ import { problemDocument, problemOf, renderProblem, type Problem } from "./probl
 import { agentMode, openProcessWorld } from "./process-world.ts"
 import { VERSION } from "./version.ts"
 
-/** Never throws; ends the process, since every write is done when it returns. */
+/** Never throws. It can end the process because every write is synchronous. */
 export const main = async (words: readonly string[]): Promise<never> => {
   const output = processOutput()
-  // What nobody awaited is a bug, but still no reason to show a person a stack.
+  // An unhandled rejection is a bug, but still no reason to show a person a stack.
   process.on("uncaughtException", (thrown) => {
     report(thrown, output)
     process.exit(1)
@@ -150,7 +150,7 @@ const runCommand = async (plan: RunPlan, output: Output): Promise<number> => {
   return operation.exitCode?.(document) ?? 0
 }
 
-/** Fields that may come from stdin (`-p -`) are read there. */
+/** Reads fields that may come from stdin (`-p -`). */
 const withStdin = async (
   meta: OperationMeta,
   values: Readonly<Record<string, unknown>>,
@@ -163,13 +163,13 @@ const withStdin = async (
   return { ...values, [wireName(asked[0])]: readStdin() }
 }
 
-/** Commands before which what a killed process left open is closed. */
+/** Commands that first close what a killed process left open. */
 const SWEEPING: ReadonlySet<string> = new Set(["start", "space", "run", "skills", "models", "config"])
 
 /** They do the same, and report it. */
 const REPAIRING: ReadonlySet<string> = new Set(["doctor", "space.close"])
 
-/** A file of --config or MERIDIAN_CONFIG that is not there is an error also where no setting is needed. */
+/** A missing file of --config or MERIDIAN_CONFIG is an error even if no setting is needed. */
 const requireOverlay = ({ env, cwd }: Pick<World, "env" | "cwd">): void => {
   const given = env["MERIDIAN_CONFIG"] ?? ""
   const path = resolve(cwd, given)
@@ -192,7 +192,7 @@ const checkFormat = (globals: Globals): void => {
     })
 }
 
-/** For errors before the flags could be read: what the words look like they ask for. */
+/** For errors before the flags could be read: guesses from the words. */
 const looksLikeJson = (words: readonly string[]): boolean => {
   const own = words.slice(0, words.includes("--") ? words.indexOf("--") : words.length)
   const format = own.find((word, index) => word.startsWith("--format=") || own[index - 1] === "--format")

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The `meridian` binary. This file is parsed by whatever Node a user has, so it keeps to what Node 20 can read, imports
- * only what is bundled into it, and loads the rest behind the version check. The compile cache comes first: it is what makes the rest start
- * fast. Builtins are asked for by function, since an import of one costs milliseconds.
+ * The `meridian` binary. Any Node version may parse this file, so it keeps to what Node 20 can read, imports only
+ * what is bundled into it, and loads the rest after the version check. The compile cache comes first: it makes the
+ * rest start fast. Builtins are loaded by function, because importing one costs milliseconds.
  */
 import { nodeTooOld } from "@meridian/protocol/node-version"
 
@@ -15,11 +15,11 @@ if (refusal !== undefined) {
   process.stderr.write(`${refusal}\n`)
   process.exitCode = 2
 } else if (words.length === 1 && words[0] === "--version") {
-  // The number of version.ts, which cannot be imported here without all that is bundled with it; a test compares them.
+  // The number from version.ts. Importing that here would load everything bundled with it; a test compares the two.
   try {
     process.getBuiltinModule("node:fs").writeSync(1, "0.1.0\n")
   } catch {
-    // Nobody reads any more.
+    // The reader is gone.
   }
 } else {
   const { main } = await import("./main.ts")
@@ -27,8 +27,8 @@ if (refusal !== undefined) {
 }
 
 /**
- * Where compiled code is kept between starts. In the shared temporary folder only under a directory that is ours alone:
- * somebody else's could hold somebody else's code. Undefined leaves the place to Node.
+ * Where compiled code is kept between starts. In the shared temporary folder only inside a directory that is ours
+ * alone: another user's directory could hold their code. Undefined leaves the place to Node.
  */
 function cacheDirectory(env: NodeJS.ProcessEnv): string | undefined {
   const chosen =
@@ -47,7 +47,7 @@ function cacheDirectory(env: NodeJS.ProcessEnv): string | undefined {
       found === undefined || (found.uid === user && (found.mode & DIRECTORY_OTHERS_WRITE) === DIRECTORY)
     return ours ? directory : fallback
   } catch {
-    // No temporary folder, or somebody was faster.
+    // There is no temporary folder, or another process was faster.
     return fallback
   }
 }

@@ -1,4 +1,4 @@
-/** A project was moved: its sessions in the engine work where it stands now. */
+/** A project was moved: its engine sessions now work in the new place. */
 import { existsSync } from "node:fs"
 
 import { openEngine } from "@meridian/engine"

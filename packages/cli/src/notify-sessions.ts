@@ -5,11 +5,11 @@ import { notify, type Notice, type World } from "@meridian/spaces"
 
 type Status = SessionInfo["status"]
 
-/** Sessions whose last status is remembered. */
+/** How many sessions' last statuses are remembered. */
 const MOST_SESSIONS = 1_000
 const TITLE_CHARACTERS = 80
 
-/** Until the engine closes. */
+/** Runs until the engine closes. */
 export const notifySessions = async (
   engine: Engine,
   command: readonly string[],
@@ -18,7 +18,7 @@ export const notifySessions = async (
   if (command.length === 0) return
   const { sessions } = engine
   const statuses = new Map<string, Status>()
-  /** Sessions at work, whose end is waited for: nothing is written when a session settles. */
+  /** Sessions at work, whose end we await: settling writes no event. */
   const ends = new Map<string, Promise<void>>()
 
   const look = async (id: string): Promise<void> => {
@@ -38,12 +38,12 @@ export const notifySessions = async (
   }
 
   for await (const changed of sessions.changes())
-    // One that was deleted meanwhile has nothing to say.
+    // A session that was deleted in between needs no notice.
     for (const id of changed.sessions) await look(id).catch(() => undefined)
   await Promise.all(ends.values())
 }
 
-/** What a change of status means to a person; undefined: nothing. */
+/** What a change of status means to a person. Undefined: nothing. */
 export const noticeOf = (
   session: Pick<SessionInfo, "id" | "title" | "status">,
   before: Status | undefined,

@@ -1,9 +1,9 @@
 /**
- * Writing that is done when it returns: nothing is lost when the process ends right after, and no stream has to be opened
- * for a line of text. A reader that went away (`| head -1`) is not an error of ours.
+ * Synchronous writing: nothing is lost if the process ends right after, and a line of text needs no stream. A reader
+ * that went away (`| head -1`) is not an error of ours.
  *
- * Whatever models, files or other people wrote may be part of a text. A terminal is shown it without anything it would
- * obey; a file or a pipe gets it word for word.
+ * A text may contain words of models, files or other people. A terminal gets them without anything it would obey; a
+ * file or a pipe gets them word for word.
  */
 import { fstatSync, writeSync } from "node:fs"
 
@@ -12,9 +12,9 @@ import { plainJson, plainText, systemCode } from "@meridian/protocol"
 export interface Output {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
-  /** To stderr as it is: for sequences of our own that a terminal is meant to obey. What others wrote is made plain before. */
+  /** To stderr unchanged, for our own terminal sequences. Text of others must already be plain. */
   readonly draw: (text: string) => void
-  /** A line of JSON for stdout: on a terminal its escapes are spelt out, so that it stays the same JSON. */
+  /** A line of JSON for stdout. On a terminal its escapes are spelt out, so that it stays the same JSON. */
   readonly json: (line: string) => void
 }
 
@@ -34,17 +34,17 @@ export const processOutput = (): Output => {
   }
 }
 
-/** Any device: asking whether it is a terminal would load node:tty, and plain text does no device harm. */
+/** Any device counts: asking whether it is a terminal would load node:tty, and plain text does no device harm. */
 const isTerminal = (descriptor: number): boolean => {
   try {
     return fstatSync(descriptor).isCharacterDevice()
   } catch {
-    // Closed: nothing will be written there anyway.
+    // The descriptor is closed, so nothing will be written there anyway.
     return false
   }
 }
 
-/** False when nobody reads any more. */
+/** False if the reader is gone. */
 const writeAll = (descriptor: number, bytes: Buffer): boolean => {
   let written = 0
   while (written < bytes.length)
@@ -52,7 +52,7 @@ const writeAll = (descriptor: number, bytes: Buffer): boolean => {
       written += writeSync(descriptor, bytes, written)
     } catch (error) {
       const code = systemCode(error)
-      // A pipe that another program made non-blocking: wait for the reader, it is slower than we are.
+      // Another program made the pipe non-blocking: wait for the slower reader.
       if (code === "EAGAIN") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
       else if (code === "EPIPE" || code === "EIO" || code === "EBADF" || code === "ENOSPC") return false
       else throw error

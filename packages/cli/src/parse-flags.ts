@@ -1,4 +1,4 @@
-/** The words after a command -> raw values by wire name, and what the global flags said. */
+/** The words after a command -> raw values by wire name, and the values of the global flags. */
 import { parseArgs, type ParseArgsOptionDescriptor } from "node:util"
 
 import { Failure, nearest } from "@meridian/protocol"
@@ -93,7 +93,7 @@ const optionOf = (target: Target): ParseArgsOptionDescriptor => ({
   ...(target.field.short === undefined ? {} : { short: target.field.short }),
 })
 
-/** Flags of harnesses, with their words, are set aside before our own are read. Our own flag of a name goes first. */
+/** Sets flags of harnesses aside, with their words, before our own are read. Our own flag of a name takes precedence. */
 const takePassthrough = (
   shape: Shape,
   words: readonly string[],
@@ -110,7 +110,7 @@ const takePassthrough = (
     const values = target === undefined ? known.get(name) : undefined
     if (values === undefined) {
       own.push(word)
-      // The word after a flag of ours is its value, whatever it looks like.
+      // The word after our flag is its value, whatever it looks like.
       const next = words[index + 1]
       if (
         target !== undefined &&
@@ -185,7 +185,7 @@ const store = (into: Record<string, unknown>, target: Target, value: string | tr
     target.field.type === "strings" ? [...(Array.isArray(before) ? before : []), value] : value
 }
 
-/** The first word that found no place. */
+/** Returns the first word without a place. */
 const placePositionals = (
   shape: Shape,
   positionals: readonly string[],

@@ -1,7 +1,7 @@
-/** What waits in an engine database, told without touching it: it is opened only to look. */
+/** The pending work in an engine database, without touching it: it is opened only for reading. */
 import { openEngine } from "@meridian/engine"
 
-/** Enough to know that there is something; a hostile file may hold any number. */
+/** Enough to show that there is something. A hostile file may hold any number. */
 const MOST_SESSIONS = 200
 
 export const pendingWork = async (database: string): Promise<string | undefined> => {

@@ -1,4 +1,4 @@
-/** Whatever was thrown -> the one thing the reader is told. */
+/** Turns anything thrown into the one message the reader gets. */
 import { Failure, FAILURES } from "@meridian/protocol"
 import { Interrupted } from "@meridian/spaces"
 
@@ -20,7 +20,7 @@ export const problemOf = (thrown: unknown): Problem => {
   return fromFailure(new Failure("syscall" in cause ? "SYSTEM_ERROR" : "INTERNAL", facts))
 }
 
-/** One line: a name with a newline in it must not look like a line of ours. */
+/** One line: a name with a newline in it must not look like one of our lines. */
 export const renderProblem = (problem: Problem): string =>
   onOneLine(`ERROR [${problem.code}]: ${problem.message} Next: ${problem.next}`)
 

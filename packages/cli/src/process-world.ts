@@ -1,4 +1,4 @@
-/** The world of a command: this process. Everything that costs start-up time is reached only when it is asked for. */
+/** The world of a command: this process. Everything that costs start-up time is loaded only when needed. */
 import { resolve as resolvePath } from "node:path"
 
 import {
@@ -37,7 +37,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
   const listeners = new Set<(signal: SignalName) => void>()
   const warned = new Set<string>()
   const cwd = process.cwd()
-  // Exported, so that a background worker, a harness and what it starts read the same configuration and state.
+  // Exported, so that a background worker, a harness and everything they start read the same configuration and state.
   const env: World["env"] = {
     ...process.env,
     ...(choices.configPath === undefined ? {} : { MERIDIAN_CONFIG: resolvePath(cwd, choices.configPath) }),
@@ -45,7 +45,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
   }
   let first: SignalName | undefined
   const receive = (signal: SignalName): void => {
-    // A second signal while nobody handles them: the reader means it.
+    // A second signal without a listener: the user means it.
     if (first !== undefined && listeners.size === 0) process.exit(EXIT[signal])
     first ??= signal
     for (const listener of listeners) listener(signal)
@@ -132,7 +132,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
   return { world, stoppedBy: () => first }
 }
 
-/** The engine is loaded by the first look. */
+/** The engine is loaded at the first look. */
 const keptByDirect =
   (cwd: string) =>
   (search: KeptSearch): KeptRequests =>
@@ -144,7 +144,7 @@ interface TerminalLines {
   readonly openLive: World["openLive"]
 }
 
-/** Live lines are for a person at a terminal that can go back up. What draws them is loaded with the first of them. */
+/** Live lines are for a person's terminal that can move up. The code that draws them is loaded with the first line. */
 const openTerminalLines = (
   { output, json }: WorldChoices,
   terminal: World["terminal"],

@@ -1,4 +1,4 @@
-/** A command line that another command was given: which command it means and what its flags say. */
+/** Reads a command line given to another command: which command it means and the values of its flags. */
 import { Failure } from "@meridian/protocol"
 import type { TypedCommand } from "@meridian/spaces"
 

@@ -1,4 +1,4 @@
-/** All of stdin as text, up to a bound that no prompt reaches. */
+/** All of stdin as text, up to a bound no prompt reaches. */
 import { readSync } from "node:fs"
 
 import { Failure, systemCode } from "@meridian/protocol"
@@ -29,7 +29,7 @@ const readPiece = (piece: Buffer): number => {
     } catch (error) {
       const code = systemCode(error)
       if (code === "EOF") return 0
-      // Somebody made the pipe non-blocking and has not written yet.
+      // Another program made the pipe non-blocking and has not written yet.
       if (code !== "EAGAIN") throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }

@@ -1,4 +1,4 @@
-/** What `meridian` alone shows a person: where they are, what is there, what to do next. */
+/** What `meridian` alone shows a person: where they are, what exists, what to do next. */
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 
@@ -37,7 +37,7 @@ const STEPS: readonly (readonly [line: string, text: string])[] = [
   ["doctor", "check and repair the state of this project"],
 ]
 
-/** `s2 ("feature")`, the one worked in last first. */
+/** `s2 ("feature")`, with the space used last first. */
 const activeSpaces = async (commands: readonly Registration[], world: World): Promise<readonly string[]> => {
   const listing = commands.find((command) => command.meta.name === "space.list")
   if (listing === undefined) return []

@@ -1,4 +1,4 @@
-/** Telemetry of a command that has an engine open: where it goes is configuration, how it goes is the server's. */
+/** Telemetry of a command with an open engine: the configuration says where it goes, the server code how. */
 import { createHash } from "node:crypto"
 import { join } from "node:path"
 
@@ -12,11 +12,11 @@ import { VERSION } from "./version.ts"
 export interface TelemetryWish {
   readonly engine: Engine
   readonly database: string
-  /** Sessions of other processes are sent as well: whoever serves the database does that. */
+  /** Also sends sessions of other processes. The process that serves the database does that. */
   readonly everySession: boolean
 }
 
-/** Without a collector, only metrics for those who ask; undefined when nobody can ask either. */
+/** Without a collector, only metrics for clients that ask. Undefined if none can ask either. */
 export const openTelemetry = async (
   { engine, database, everySession }: TelemetryWish,
   world: World,
@@ -37,7 +37,7 @@ export const openTelemetry = async (
       traces === undefined
         ? undefined
         : openCursors(join(stateFolder(world.env), "telemetry.sqlite"), {
-            // An address may hold a key.
+            // An address may contain a key.
             exporter: createHash("sha256").update(traces.url).digest("hex"),
             database,
           }),
@@ -48,7 +48,7 @@ export const openTelemetry = async (
   })
 }
 
-/** The same engine; what it did is sent before it closes. */
+/** The same engine, which sends its telemetry before it closes. */
 export const withTelemetry = (engine: Engine, telemetry: Telemetry | undefined): Engine =>
   telemetry === undefined
     ? engine

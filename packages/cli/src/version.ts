@@ -1,2 +1,2 @@
-/** A literal, so that `meridian --version` reads no file; a test holds it against package.json. */
+/** A literal, so that `meridian --version` reads no file. A test compares it with package.json. */
 export const VERSION = "0.1.0"

@@ -1,6 +1,7 @@
 /**
- * A plain conversation with an agent: lines in, text out, its questions asked on the way. Nothing is drawn, so it works on
- * any terminal and in a pipe. Ctrl-C stops what the agent does; a second one, or the end of the input, ends the conversation.
+ * A plain conversation with an agent: lines in, text out, its questions asked on the way. Nothing is drawn, so it
+ * works on any terminal and in a pipe. Ctrl-C stops the agent's work; a second one, or the end of the input, ends the
+ * conversation.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
@@ -103,7 +104,7 @@ const lineOf = (event: DirectEvent): string => {
   }
 }
 
-/** Read by the harness while the conversation goes on, so that it can be continued after a crash. */
+/** The harness reads this during the conversation, so that it can be continued after a crash. */
 const writeSession = (path: string | undefined, id: string): void => {
   if (path === undefined) return
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -112,11 +113,11 @@ const writeSession = (path: string | undefined, id: string): void => {
 
 interface Lines {
   readonly print: (text: string) => void
-  /** The next line; undefined when there are no more, or when the person wants to leave. */
+  /** The next line. Undefined at the end of the input, or if the person wants to leave. */
   readonly read: (question: string) => Promise<string | undefined>
-  /** The same for a question that lines typed before it must not answer. */
+  /** The same, for a question that earlier lines must not answer. */
   readonly answer: (question: string) => Promise<string | undefined>
-  /** What Ctrl-C does until the returned function is called; without it Ctrl-C leaves. */
+  /** What Ctrl-C does until the returned function is called. Without it Ctrl-C leaves. */
   readonly onStop: (stop: () => void) => () => void
   readonly close: () => void
 }
@@ -159,7 +160,7 @@ const openLines = ({ signal, terminal }: World): Lines => {
       return next()
     },
     answer: (question) => {
-      // What was typed before the question was there is no answer to it.
+      // Lines typed before the question do not answer it.
       if (terminal.stdin) waiting.length = 0
       process.stdout.write(question)
       return next()

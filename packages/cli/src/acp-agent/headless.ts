@@ -1,6 +1,6 @@
 /**
- * One prompt without a terminal: the agent works until it stops, everything it tells becomes a line on stdout. Its questions
- * are answered by the tier of the run; nobody is there to be asked.
+ * One prompt without a terminal: the agent works until it stops, and everything it reports becomes a line on stdout.
+ * The run's tier answers its questions, because no person is there.
  */
 import { asObject, countAt, Failure, harnessSessionId, type JsonObject } from "@meridian/protocol"
 import { answerByTier, openAgentEvents, type AgentEvents } from "@meridian/server"
@@ -17,7 +17,8 @@ export interface HeadlessRun {
 }
 
 /**
- * The exit code. What goes wrong before there is a session is thrown and stands on stderr; afterwards it is an `error` line.
+ * Returns the exit code. A problem before there is a session is thrown and printed on stderr; later it is an `error`
+ * line.
  */
 export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun): Promise<number> => {
   let hasSession = false
@@ -42,7 +43,7 @@ interface Telling {
 
 const work = async (launch: AgentLaunch, prompt: string, { world, tell }: Telling): Promise<number> => {
   const tier = launch.permission ?? "read-only"
-  // What a loaded session replays was told by an earlier run; only what it had cost is remembered.
+  // An earlier run already reported what a loaded session replays. We only remember its cost.
   const past = openAgentEvents()
   const events = openAgentEvents()
   let isReplay = true
@@ -84,7 +85,7 @@ const work = async (launch: AgentLaunch, prompt: string, { world, tell }: Tellin
   }
 }
 
-/** Asked to stop, the agent ends its turn itself; one that does not is ended with its process. */
+/** Asked to stop, the agent ends its turn itself. If it does not, its process is ended. */
 const promptUntilStopped = async ({ agent, id }: AgentSession, prompt: string, { signal }: World) => {
   const cancel = (): void => {
     void agent.cancel(id)
@@ -99,14 +100,14 @@ const promptUntilStopped = async ({ agent, id }: AgentSession, prompt: string, {
   }
 }
 
-/** Not part of the stable protocol; agents that tell it all the same are believed. */
+/** Not part of the stable protocol, but agents that report it are believed. */
 const tokensOf = (usage: JsonObject | undefined) => ({
   inputTokens: countAt(usage, "inputTokens"),
   cachedInputTokens: countAt(usage, "cachedReadTokens"),
   outputTokens: countAt(usage, "outputTokens"),
 })
 
-/** Agents tell what the session has cost so far. Of a loaded one that told nothing before, this run's part is not known. */
+/** Agents report the total cost of the session. If a loaded session reported none before, this run's part is unknown. */
 const costOf = (
   events: AgentEvents,
   past: AgentEvents,

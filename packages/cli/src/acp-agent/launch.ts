@@ -10,7 +10,7 @@ export interface AgentLaunch {
   readonly command: readonly [string, ...(readonly string[])]
   /** Empty: a person begins. */
   readonly firstMessage: string
-  /** One to go on with. */
+  /** The session to continue. */
   readonly session?: string
   readonly model?: string
   readonly permission?: PermissionTier
@@ -21,7 +21,7 @@ export interface AgentSession {
   readonly id: string
 }
 
-/** Throws ACP_AGENT_FAILED with nothing left behind. */
+/** Throws ACP_AGENT_FAILED and leaves nothing behind. */
 export const openAgentSession = async (
   launch: AgentLaunch,
   world: World,

@@ -1,7 +1,7 @@
 import { INTEGER, objectOf } from "@meridian/protocol"
 import { defineMeta, PERMISSION_TIERS } from "@meridian/spaces"
 
-/** What the harness `acp:NAME` starts: people say `meridian start --harness acp:NAME`. */
+/** Started by the harness `acp:NAME`. People use `meridian start --harness acp:NAME`. */
 export const ACP_AGENT = defineMeta({
   name: "acp-agent",
   audience: "human",

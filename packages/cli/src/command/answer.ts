@@ -1,4 +1,4 @@
-/** `meridian questions` and `meridian answer`: those of the engine's sessions, and runs that are paused. */
+/** `meridian questions` and `meridian answer`: open questions of the engine's sessions, and paused runs. */
 import { Failure, oneLine } from "@meridian/protocol"
 import { implement, runQuestions, type RunQuestion, type World } from "@meridian/spaces"
 
@@ -11,7 +11,7 @@ export const questions = implement(QUESTIONS, {
   run: async ({ database }, world) => {
     const { openRunQuestions } = await runQuestions()
     const runs = openRunQuestions(world)
-    // A run whose budget is used up asks for its session, too.
+    // If a run's budget is used up, its session asks too.
     const asked = new Set(
       runs.flatMap(({ kind, harnessSession }) => (kind === "budget" ? [harnessSession] : [])),
     )
@@ -62,7 +62,7 @@ export const answer = implement(ANSWER, {
       },
       world,
     )
-    // A run that was paused with it goes on.
+    // A run that was paused by this question resumes.
     const run = openRunQuestions(world).find(
       ({ harnessSession, kind }) => harnessSession === question.session_id && kind === "question",
     )
@@ -72,7 +72,7 @@ export const answer = implement(ANSWER, {
     `${id}: ${oneLine(text)}${run === undefined ? "" : ` (${run} ${status ?? ""})`}`,
 })
 
-/** None where no session was ever begun. */
+/** Empty if no session was ever begun. */
 const inEngine = async (database: string | undefined, world: World) => {
   try {
     return (await questionsList.run({ database, ...AS_TYPED }, world)).questions
@@ -93,7 +93,7 @@ const runRow = ({ id, space, run, kind, text, answers }: RunQuestion) => ({
   run_id: run,
 })
 
-/** What people are asked is not an agent's to answer. */
+/** An agent must not answer questions meant for people. */
 const requirePerson = ({ mode, face }: Pick<World, "mode" | "face">): void => {
   if (mode === "agent" || face === "tool") throw new Failure("TRUST_NEEDS_PERSON", { command: "answer" })
 }

@@ -1,7 +1,7 @@
 import { STRING, listOf, objectOf } from "@meridian/protocol"
 import { defineMeta } from "@meridian/spaces"
 
-/** What completion scripts ask for while somebody types; nobody types this. */
+/** Called by completion scripts while a user types. Users never type this. */
 export const COMPLETE = defineMeta({
   name: "complete",
   audience: "human",

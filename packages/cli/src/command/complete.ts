@@ -1,4 +1,7 @@
-/** Names of what there is, one a line, each with a word on what it is behind a tab where there is one. Looks and never fails: a shell that completes has no use for an error. */
+/**
+ * Names of existing things, one a line, some with a tab and a description. Read-only and never fails: a shell that
+ * completes has no use for an error.
+ */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 
@@ -10,10 +13,13 @@ import { COMPLETE } from "./complete.meta.ts"
 import { lookWithEngine } from "./look-with-engine.ts"
 
 const MOST = 200
-/** Of what stands beside a name. */
+/** The bound of a description. */
 const MOST_CHARACTERS = 80
 
-/** Files of a folder nobody trusts name models, and what is completed is run by a shell: nothing a shell would read as more than a word. */
+/**
+ * Files of an untrusted folder may name models, and a shell expands completions, so a name must contain nothing a
+ * shell would read as more than a word.
+ */
 const PLAIN_NAME = /^[\p{L}\p{N}@_][\p{L}\p{N}@_.:/+,-]*$/u
 
 interface Name {
@@ -59,7 +65,7 @@ const named = (names: readonly string[]): readonly Name[] => names.map((name) =>
 const spacesOf = ({ env, cwd }: World): readonly string[] =>
   newestFirst(namesIn(openPlace(env, cwd).spaces, /^(s\d+)$/))
 
-/** Of the space somebody works in, else of all of them. */
+/** Names in the current space, else in all spaces. */
 const inSpaces = (world: World, folder: string, pattern: RegExp): readonly string[] => {
   const { spaces } = openPlace(world.env, world.cwd)
   const own = world.env["MERIDIAN_SPACE_ID"] ?? ""

@@ -1,4 +1,4 @@
-/** `meridian database ...` and `meridian cluster`: for whoever runs a server that nodes share. */
+/** `meridian database ...` and `meridian cluster`: for administrators of a server that nodes share. */
 import { BOOLEAN, COUNT, listOf, objectOf, oneOf, STRING } from "@meridian/protocol"
 import { defineMeta } from "@meridian/spaces"
 

@@ -1,7 +1,7 @@
 import { INTEGER, objectOf } from "@meridian/protocol"
 import { defineMeta, PERMISSION_TIERS } from "@meridian/spaces"
 
-/** What the harness `direct` starts: people say `meridian start --harness direct`. */
+/** Started by the harness `direct`. People use `meridian start --harness direct`. */
 export const DIRECT = defineMeta({
   name: "direct",
   audience: "human",

@@ -67,7 +67,7 @@ const readLaunch = (input: Input, world: World): DirectLaunch => {
   }
 }
 
-/** As the engine knows them; not imported from there, so that a wrong command line loads no engine. */
+/** The engine's efforts, copied so that a wrong command line loads no engine. */
 const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 const chooseSession = (input: Input, world: World): DirectLaunch["session"] => {

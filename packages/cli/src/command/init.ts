@@ -24,7 +24,7 @@ export const init = implement(INIT, {
     if (input.check) return { checks: await check(asked, world) }
     if (input.service && asked.length === 0) return { service: await service(input, world) }
     const written = asked.length === 0 ? await initConfig(world) : await connect(asked, input, world)
-    // What is the user's own says nothing about this folder.
+    // The user's own settings say nothing about this folder.
     const trusted = input.user ? undefined : await trustHere(world, input.tier)
     return {
       ...written,
@@ -60,7 +60,7 @@ const service = async ({ remove }: { readonly remove: boolean }, world: World) =
 
 type Host = "claude" | "codex" | "opencode"
 
-/** All three unless some are named. */
+/** Checks all three unless some are named. */
 const check = async (asked: readonly Host[], world: World) => {
   const { checkHost, HOSTS } = await import("../continuity/index.ts")
   const { cwd, env } = world

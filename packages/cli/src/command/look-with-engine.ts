@@ -1,10 +1,10 @@
-/** Opens the engine only to look, or to record a restore: nothing is run or recovered. */
+/** Opens the engine only to read, or to record a restore: nothing is run or recovered. */
 import { openEngine, type Engine } from "@meridian/engine"
 import type { World } from "@meridian/spaces"
 
 import { findDatabase } from "../engine-database.ts"
 
-/** `file`: another database than the one of this project. Throws ENGINE_DATABASE_NOT_FOUND; none is made. */
+/** `file`: a database other than the project's. Throws ENGINE_DATABASE_NOT_FOUND; none is created. */
 export const lookWithEngine = async <Result>(
   file: string | undefined,
   world: Pick<World, "cwd" | "env">,

@@ -1,16 +1,16 @@
 /**
- * What a host has to be told to start `meridian serve`, in the host's own format. Full paths: a host does not read a
- * shell's aliases, and may have another PATH. Pure.
+ * What a host needs to start `meridian serve`, in the host's own format. Full paths: a host does not read a shell's
+ * aliases, and may have another PATH. Pure.
  */
 export type McpHost = "claude" | "codex" | "opencode" | "json"
 
 export interface McpConfiguration {
-  /** Where the host reads it; absent when there is no one host. */
+  /** The file the host reads it from. Absent for the generic format. */
   readonly file?: string
   readonly config: string
 }
 
-/** `program`: what starts this command again. */
+/** `program`: the words that start this command again. */
 export const mcpConfiguration = (host: McpHost, program: readonly string[]): McpConfiguration => {
   const [command = "", ...first] = program
   const args = [...first, "serve"]
@@ -37,7 +37,7 @@ export const mcpConfiguration = (host: McpHost, program: readonly string[]): Mcp
 
 const indented = (value: unknown): string => JSON.stringify(value, null, 2)
 
-/** A JSON string or list of strings is a TOML one, too. */
+/** A JSON string or list of strings is also valid TOML. */
 const codexTable = (command: string, args: readonly string[]): string =>
   [
     "[mcp_servers.meridian]",

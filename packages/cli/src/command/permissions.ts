@@ -51,7 +51,7 @@ const toDocument = ({ id, action, resource, project, sessionID, time }: SavedPer
   at: new Date(time).toISOString(),
 })
 
-/** What people decide about rights is not an agent's to change. */
+/** An agent must not change a person's decisions about rights. */
 const requirePerson = ({ mode, face }: Pick<World, "mode" | "face">): void => {
   if (mode === "agent" || face === "tool")
     throw new Failure("TRUST_NEEDS_PERSON", { command: "permissions revoke" })

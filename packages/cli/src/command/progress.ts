@@ -1,11 +1,11 @@
-/** How far a long piece of work is, in a live line on the terminal of a person. Nothing is written anywhere else. */
+/** Shows the progress of long work in a live line on a person's terminal. Elsewhere it writes nothing. */
 import type { World } from "@meridian/spaces"
 
 export interface Progress extends Disposable {
   readonly show: (done: number, all: number) => void
 }
 
-/** Work that ends sooner is not worth a line. */
+/** Shorter work is not worth a line. */
 const SILENT_MS = 400
 const BETWEEN_MS = 200
 

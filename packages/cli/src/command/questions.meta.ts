@@ -1,4 +1,4 @@
-/** `meridian questions ...`: what agents of the engine ask and nobody has answered. */
+/** `meridian questions ...`: open questions of the engine's agents. */
 import { BOOLEAN, STRING, listOf, objectOf } from "@meridian/protocol"
 import { defineMeta } from "@meridian/spaces"
 

@@ -91,7 +91,7 @@ const questionDocument = ({ id, kind, sessionID, text, choices, other, time }: O
   at: new Date(time).toISOString(),
 })
 
-/** As the command tells it. */
+/** As the command shows it. */
 interface Asked {
   readonly question_id: string
   readonly kind: string

@@ -1,4 +1,4 @@
-/** `meridian search`: everything that was ever said in a session on this machine, found again. */
+/** `meridian search`: finds everything that was ever said in a session on this machine. */
 import { join } from "node:path"
 
 import { Failure, oneLine, type TypeOf } from "@meridian/protocol"
@@ -92,7 +92,7 @@ const update = async (database: Database, world: World, engines: Engines): Promi
     const [first] = unreadable
     if (first !== undefined) world.warn("SEARCH_SOURCES_UNREADABLE", { count: unreadable.length, first })
   } catch (error) {
-    // What is there already can be searched all the same.
+    // The existing index can still be searched.
     if (!(error instanceof IndexFailure && isBusy(error.cause))) throw error
     world.warn("SEARCH_INDEX_BUSY")
   }

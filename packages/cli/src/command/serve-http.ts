@@ -85,7 +85,7 @@ export const serveUntilStopped = async (
     hurry: leaving.hurry,
     log: (line) => world.stderr.write(`${line}\n`),
     observe: async (engine) => {
-      // Ends with the engine; what goes wrong is told by a warning.
+      // Ends with the engine. A failure is a warning.
       await addExtensions(engine, world)
       void notifySessions(engine, config["notify.command"], world).catch(() => undefined)
       return openTelemetry({ engine, database: database.name, everySession: true }, world, true)
@@ -132,7 +132,7 @@ const workerOf = ({
   }
 }
 
-/** `NAME=DIR`, each name once. */
+/** `NAME=DIR`, with unique names. */
 const readWorkspaces = (given: readonly string[]): Readonly<Record<string, string>> => {
   const found = new Map<string, string>()
   for (const entry of given) {
@@ -151,7 +151,10 @@ const readWorkspaces = (given: readonly string[]): Readonly<Record<string, strin
 
 const DRAIN_SECS = 60
 
-/** A signal that means "leave soon" drains; one from a keyboard stops at once. A file has nobody to hand over to. */
+/**
+ * A signal that means "leave soon" drains; one from a keyboard stops at once. With a file there is no other node to
+ * hand over to.
+ */
 const leavingOf = (drain: number | undefined, isServer: boolean, world: World) => {
   const stop = new AbortController()
   const hurry = new AbortController()
@@ -159,7 +162,7 @@ const leavingOf = (drain: number | undefined, isServer: boolean, world: World) =
   const unlisten = world.onSignal((signal) => {
     if (signal !== "SIGTERM") drainMs = 0
     if (stop.signal.aborted) hurry.abort()
-    // The next one ends the process, whatever it does.
+    // The next signal ends the process in any case.
     if (stop.signal.aborted || drainMs === 0) unlisten()
   })
   const leave = (): void => stop.abort(world.signal.reason)

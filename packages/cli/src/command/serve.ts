@@ -19,7 +19,7 @@ export const serve = implement(SERVE, {
       return { host: input.printConfig, ...mcpConfiguration(input.printConfig, world.program) }
     }
     await enterFolder(world).catch((error: unknown) => {
-      // HTTP needs the configuration and says so itself; over MCP each call does.
+      // HTTP needs the configuration and reports the failure itself. Over MCP each call does.
       if (!(error instanceof Failure)) throw error
     })
     await besideSupervisor(world, async () => {

@@ -1,4 +1,4 @@
-/** `meridian session export`: one file that tells a session. */
+/** `meridian session export`: writes a session into one file. */
 import { closeSync, openSync, rmSync, writeSync } from "node:fs"
 import { resolve } from "node:path"
 
@@ -21,7 +21,7 @@ export const sessionExport = implement(SESSION_EXPORT, {
     const { stdout } = processOutput()
     const write = (text: string): void => {
       if (world.json) content += text
-      // Sessions hold what programs printed: a terminal must not obey it.
+      // Sessions hold output of programs, and a terminal must not obey it.
       else stdout(world.terminal.stdout ? plainText(text) : text)
     }
     const put = (to: (text: string) => void): Promise<ExportEnd> =>

@@ -1,4 +1,4 @@
-/** `meridian session import`: a conversation held in another harness goes on here. */
+/** `meridian session import`: continues a conversation from another harness here. */
 import { statSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 
@@ -38,7 +38,7 @@ export const sessionImport = implement(SESSION_IMPORT, {
         },
         { signal: world.signal },
       )
-      // The command that goes on with a session knows the database of the state folder only.
+      // The command that continues a session only knows the database of the state folder.
       const command = `meridian direct --continue ${imported.session.id}`
       return {
         ...toDocument(read, imported, losses),
@@ -51,7 +51,10 @@ export const sessionImport = implement(SESSION_IMPORT, {
   text: (document) => tell(document),
 })
 
-/** Where the session acts: as asked, else in this project. What the file says was true elsewhere, and decides nothing. */
+/**
+ * Where the session acts: the requested folder, else this project. The file's own folder was true elsewhere and
+ * decides nothing.
+ */
 const placeOf = (
   { about }: SessionFile,
   asked: string | undefined,
@@ -68,7 +71,7 @@ const placeOf = (
 const TITLE_CHARACTERS = 100
 const SOURCE_ID_CHARACTERS = 200
 
-/** What a file says of itself, as a terminal may be shown it: one short line. */
+/** A file's words about itself, safe for a terminal: one short line. */
 const shortLine = (text: string, most: number): string => {
   // Cut first, so that a huge text is not cleaned whole.
   const line = oneLine(text.slice(0, most * 10))

@@ -1,4 +1,4 @@
-/** `meridian session rename`, `archive`, `delete`: which sessions of the engine are kept, and under which name. */
+/** `meridian session rename`, `archive`, `delete`: which engine sessions are kept, and under which name. */
 import { BOOLEAN, STRING, objectOf } from "@meridian/protocol"
 import { defineMeta } from "@meridian/spaces"
 

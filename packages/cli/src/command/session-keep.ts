@@ -41,7 +41,7 @@ const putAway = (
     return { session_id: session, archived: !undo }
   })
 
-/** As a whole, or not at all: it is deleted where it was once it is there. */
+/** Whole or not at all: the session is deleted at the source once the copy is there. */
 const moveAway = async (
   {
     session,
@@ -80,7 +80,7 @@ export const sessionDelete = implement(SESSION_DELETE, {
   text: ({ session_id: id }) => `Session ${id} is deleted.`,
 })
 
-/** Sessions of other harnesses are theirs: we read them and change nothing. */
+/** Sessions of other harnesses belong to them: we read them and change nothing. */
 const ofEngine = <Result>(
   session: string,
   database: string | undefined,

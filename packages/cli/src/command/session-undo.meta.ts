@@ -1,4 +1,4 @@
-/** `meridian session undo`, `redo`, `files`, `fork`: what prompts led to, taken back and shown. */
+/** `meridian session undo`, `redo`, `files`, `fork`: shows the effects of prompts, and takes them back. */
 import { BOOLEAN, INTEGER, STRING, listOf, objectOf, oneOf } from "@meridian/protocol"
 import { defineMeta } from "@meridian/spaces"
 

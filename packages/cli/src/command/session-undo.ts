@@ -14,7 +14,7 @@ export const sessionUndo = implement(SESSION_UNDO, {
         problem: "Fewer than one prompt cannot be taken back.",
         next: "give 1 or more.",
       })
-    // Each alone; both named is both.
+    // Each flag alone limits the undo; both together mean both.
     const what = { conversation: conversation || !files, files: files || !conversation }
     return atWork(session, database, world, async (engine) => {
       const undo = (overwrite: boolean) =>
@@ -80,7 +80,7 @@ export const sessionFork = implement(SESSION_FORK, {
   text: ({ session_id: id, from }) => `Session ${id} has the past of ${from}.`,
 })
 
-/** Files that others have changed are named before anybody says that they may be overwritten. */
+/** Names the files that were changed since, before asking whether they may be overwritten. */
 const askFirst = async <Answer>(
   act: (overwrite: boolean) => Promise<Answer>,
   world: World,
@@ -111,7 +111,7 @@ const atWork = async <Result>(
   const engine = await openEngine({ database, models: [], recover: false })
   try {
     const { location } = await engine.sessions.get(session)
-    // A database that came from somewhere else may name any place of this machine.
+    // A database from elsewhere may name any place of this machine.
     if (judgeDatabase(database, world) === "foreign" && !isInside(world.cwd, location.directory))
       throw new Failure("USAGE", {
         problem: `The database came from somewhere else, and its session works in ${oneLine(location.directory)}.`,

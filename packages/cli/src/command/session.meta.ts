@@ -1,4 +1,4 @@
-/** `meridian session ...`: looks at the sessions of the engine, in the state folder or in a named database. */
+/** `meridian session ...`: reads the engine's sessions, in the state folder or in a named database. */
 import { BOOLEAN, INTEGER, STRING, listOf, objectOf } from "@meridian/protocol"
 import { defineMeta } from "@meridian/spaces"
 

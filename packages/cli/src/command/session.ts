@@ -1,4 +1,4 @@
-/** `meridian session list`, `compactions` and `restore`: sessions are looked at, nothing is run from here. */
+/** `meridian session list`, `compactions` and `restore`: reads sessions and runs nothing. */
 import type { SessionInfo } from "@meridian/engine"
 import { type CompactionReceipt, oneLine, type TypeOf } from "@meridian/protocol"
 import { implement } from "@meridian/spaces"
@@ -47,7 +47,7 @@ export const sessionCompactions = implement(SESSION_COMPACTIONS, {
         compactions: (await engine.sessions.receipts(session)).map(toDocument),
       }))
     } catch (unknown) {
-      // Not one of ours: perhaps a conversation of a host, by its own id or as a chat of a space.
+      // Not an engine session: perhaps a conversation of a host, by its own id or as a chat of a space.
       const { hostCompactions } = await import("../continuity/host-compactions.ts")
       const compactions = database === undefined ? hostCompactions(world, session) : undefined
       if (compactions === undefined) throw unknown
@@ -95,7 +95,7 @@ const tell = (compaction: Document): string =>
     ...(compaction.facts ?? []).map((fact) => `  ${fact.kind}: ${fact.text} (${fact.source})`),
   ].join("\n")
 
-/** Of a conversation in a host: what its summary held, what the next request was given, what was in neither. */
+/** For a conversation in a host: what its summary kept, what the next request got, what was in neither. */
 const hostLines = ({ at, kept, put_back, lost, invented, contradicted, injected_tokens }: Document) => [
   ...(at === undefined ? [] : [`  at ${at}`]),
   ...(injected_tokens === undefined ? [] : [`  put back with ${injected_tokens} tokens`]),

@@ -1,6 +1,6 @@
 /**
- * Where the token of `serve --http` lies: with the user, not in the project, where the file tools of every run could read
- * it. One file for each state folder.
+ * The file of the `serve --http` token: among the user's files, not in the project, where the file tools of every run
+ * could read it. One file for each state folder.
  */
 import { createHash } from "node:crypto"
 import { mkdirSync, realpathSync, rmSync } from "node:fs"
@@ -17,11 +17,11 @@ export const tokenFile = (stateRoot: string, env: World["env"]): string => {
 
 const KEY_LENGTH = 32
 
-/** Earlier versions kept it in the state folder. What could be read there is worth nothing any more. */
+/** Earlier versions kept it in the state folder, where it could be read, so that token is void. */
 export const removeOldToken = (stateRoot: string): void =>
   rmSync(join(stateRoot, "http-token"), { force: true })
 
-/** A folder that is there has one name however it is reached. */
+/** An existing folder has one name, however it is reached. */
 const canonical = (folder: string): string => {
   mkdirSync(folder, { recursive: true })
   return realpathSync(folder)

@@ -1,8 +1,9 @@
 import type { Command, Flag, Grammar, Value } from "./grammar.ts"
 
 /**
- * Reads the line itself: bash takes words apart at `=` and `:`. Names are compared here and not by `compgen -W`, which would run
- * what stands in one. Files are left to bash, which knows how to quote them. Works in the bash 3.2 of macOS.
+ * Reads the line itself, because bash splits words at `=` and `:`. Names are compared here and not by `compgen -W`,
+ * which would execute code inside a name. Files are left to bash, which knows how to quote them. Works in the bash
+ * 3.2 of macOS.
  */
 export const bashScript = ({
   commands,
@@ -60,7 +61,7 @@ complete -F _meridian meridian`
 
 const patterns = (words: readonly string[]): string => words.map((word) => `"${word}"`).join("|")
 
-/** Flags that take the same, together. */
+/** Groups flags that take the same values. */
 const flagCases = (commands: readonly Pick<Command, "name" | "flags">[]): string => {
   const byOffer = new Map<string, string[]>()
   for (const { name, flags } of commands)

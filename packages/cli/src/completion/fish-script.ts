@@ -1,6 +1,6 @@
 import type { Command, Flag, Grammar, Value } from "./grammar.ts"
 
-/** Fish knows which flags take a value; which command a line is about it does not: a function reads that. */
+/** Fish knows which flags take a value, but not which command a line is about: a function reads that. */
 export const fishScript = ({ commands, groups, heads, globalFlags }: Grammar): string => {
   const top = heads.map(({ word, summary }) => `${line("")} -f -a ${word} -d ${quote(summary)}`)
   const actions = groups.flatMap(({ name, members }) =>
@@ -47,7 +47,7 @@ end`
 }
 
 const commandLines = ({ name, flags, values }: Command): readonly string[] => {
-  // Files are what fish offers by itself.
+  // Fish offers files on its own.
   const isFiles = values.some(({ kind }) => kind === "file")
   return [
     ...(isFiles ? [] : [`${line(name)} -f`]),

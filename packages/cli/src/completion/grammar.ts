@@ -1,12 +1,12 @@
-/** What a shell can complete, read from the same table as help: what is offered there completes here. */
+/** What a shell can complete, read from the same table as help: everything help offers completes here. */
 import { flagName, type Field, type OperationMeta } from "@meridian/spaces"
 
 import { GLOBAL_FLAGS } from "../global-flags.ts"
 
-/** What a shell asks `meridian complete` for. */
+/** The names a shell requests from `meridian complete`. */
 export type NameKind = "space" | "run" | "chat" | "model" | "session" | "schedule"
 
-/** What can stand for a value: one of these words, a name that exists now, a file. Without any: something of one's own. */
+/** What a value can be: one of these words, an existing name, or a file. Without any: free text. */
 export interface Value {
   readonly choices: readonly string[]
   readonly kind: NameKind | "file" | undefined
@@ -15,7 +15,7 @@ export interface Value {
 export interface Flag {
   readonly name: string
   readonly description: string
-  /** Undefined: it takes none. */
+  /** Undefined: it takes no value. */
   readonly value: Value | undefined
 }
 
@@ -24,11 +24,11 @@ export interface Command {
   readonly name: string
   readonly summary: string
   readonly flags: readonly Flag[]
-  /** Of its first words; those behind are of the last kind. */
+  /** The kinds of its first words. Later words have the last kind. */
   readonly values: readonly Value[]
 }
 
-/** `run`: its commands by their second word. One of this name alone may stand beside them (`schedule`). */
+/** `run`: its commands by their second word. A command with the group's own name may exist beside them (`schedule`). */
 export interface Group {
   readonly name: string
   readonly members: readonly { readonly word: string; readonly summary: string }[]
@@ -37,7 +37,7 @@ export interface Group {
 export interface Grammar {
   readonly commands: readonly Command[]
   readonly groups: readonly Group[]
-  /** First words with what they are, each once. */
+  /** First words with their meaning, without duplicates. */
   readonly heads: readonly { readonly word: string; readonly summary: string }[]
   readonly globalFlags: readonly Flag[]
 }
@@ -101,7 +101,7 @@ const flagsOf = (key: string, field: Field): readonly Flag[] => {
 
 const valueOf = ({ choices = [], value = "" }: Field): Value => ({ choices, kind: KINDS[value] })
 
-/** The word help shows for a value says what it names. */
+/** The placeholder of a value in help tells its kind. */
 const KINDS: Readonly<Record<string, Value["kind"]>> = {
   SPACE: "space",
   RUN: "run",

@@ -60,7 +60,7 @@ const flagArgument = ({ name, description, value }: Flag): string => {
   return quote(`${name}${both}[${text}]${value === undefined ? "" : `:${action(value)}`}`)
 }
 
-/** What is behind the last colon says how it is completed; a space says not at all. */
+/** The text after the last colon says how to complete it; a space means not at all. */
 const action = ({ choices, kind }: Value): string => {
   if (choices.length > 0) return `value:(${choices.join(" ")})`
   if (kind === undefined) return "value: "

@@ -1,6 +1,6 @@
 /**
- * One call of a hook: what is printed for the host, and what is written down about it. A hook never fails its host's turn:
- * whatever goes wrong is a warning, and the answer is empty.
+ * One call of a hook: what it prints for the host, and what it records about it. A hook never fails its host's turn:
+ * any problem is a warning, and the answer is empty.
  */
 import { join } from "node:path"
 
@@ -19,9 +19,9 @@ import type { HookInput } from "./hook-input.ts"
 import { ledgerForHost, pinForHost, type HostPinQuery } from "./host-pin.ts"
 
 export interface HookAnswer {
-  /** What stdout shows; empty when there is nothing to say. */
+  /** The text for stdout. Empty if there is nothing to say. */
   readonly output: string
-  /** What of it the model will read. */
+  /** The part of it that the model will read. */
   readonly text: string
   readonly mode: BriefMode
   readonly artifact: string | undefined
@@ -30,7 +30,7 @@ export interface HookAnswer {
 
 export interface HookCall extends HostPinQuery {
   readonly now: () => Date
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   readonly clock: () => number
 }
 
@@ -65,7 +65,7 @@ const atStart = async (call: HookCall): Promise<HookAnswer> => {
 const summaryOf = (summary: string | undefined): { readonly summary?: string } =>
   summary === undefined ? {} : { summary }
 
-/** The summary is known now: what it puts into the user's mouth is named. */
+/** The summary is known now: names the words it invents for the user. */
 const afterSummary = (call: HookCall, input: HookInput): HookAnswer => {
   const { summary = "" } = input
   const { ledger, warnings } = ledgerForHost(call)
@@ -82,7 +82,7 @@ const afterSummary = (call: HookCall, input: HookInput): HookAnswer => {
   return { ...NOTHING, output: asContext("PostCompact", text), text, warnings }
 }
 
-/** Both agents add `additionalContext` to a request. Nothing to say is nothing printed. */
+/** Both agents add `additionalContext` to a request. If there is nothing to say, nothing is printed. */
 const asContext = (event: string, text: string): string =>
   text === "" ? "" : JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } })
 

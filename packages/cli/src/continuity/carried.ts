@@ -1,7 +1,7 @@
 /**
- * What a launch of Meridian brings along so that facts survive a compaction, where neither the project nor the user has set
- * that up: settings with our hooks for Claude Code, our plugin for OpenCode. Codex runs only hooks that a person has trusted
- * by hand, so a launch cannot bring one. Nothing is written anywhere, and a launch never fails because of it.
+ * What a launch adds so that facts survive a compaction, if neither the project nor the user has set that up:
+ * settings with our hooks for Claude Code, our plugin for OpenCode. Codex only runs hooks that a person has trusted
+ * by hand, so a launch cannot add one. Nothing is written anywhere, and a launch never fails because of it.
  */
 import { pathToFileURL } from "node:url"
 
@@ -30,7 +30,7 @@ export const carriedContinuity = ({
   program,
 }: CarryQuery): LaunchContinuity | undefined => {
   try {
-    // The engine has it by itself.
+    // The engine does this itself.
     if (harness === "direct") return undefined
     if (env[SWITCH] === "off") return { missing: `${SWITCH} is off` }
     if (harness !== "claude" && harness !== "codex" && harness !== "opencode")

@@ -1,6 +1,6 @@
 /**
- * Whether a host is connected, and whether that does anything: is the hook or plugin there and current, what was injected
- * last, and what else works on compactions beside it. Looked at, never started or changed.
+ * Checks whether a host is connected, and whether that has an effect: is the hook or plugin there and current, what
+ * was injected last, and what else works on compactions beside it. Starts and changes nothing.
  */
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
@@ -45,7 +45,7 @@ export const checkHost = (host: CheckedHost, scene: CheckScene): HostCheck => {
 
 type Checked = Pick<HostCheck, "host" | "connected" | "current" | "place" | "beside">
 
-/** Of the project first, then of the user: what either holds is run. */
+/** The project's settings first, then the user's: hooks in either of them run. */
 const checkHook = (host: "claude" | "codex", root: string, env: CheckScene["env"]): Checked => {
   for (const path of settingsOf(host, root, env)) {
     const text = readText(path)
@@ -82,13 +82,13 @@ const checkOpencode = (root: string, { env }: CheckScene): Checked => {
   }
 }
 
-/** Of the project and of the user. */
+/** The folders of the project and of the user. */
 const configFolders = (root: string, env: CheckScene["env"]): readonly string[] =>
   [join(root, ".opencode"), root, env["OPENCODE_CONFIG_DIR"] ?? "", userOpencode(env)].filter(
     (folder) => folder !== "" && existsSync(folder),
   )
 
-/** Packages that a configuration names. */
+/** Packages named in a configuration. */
 const namedIn = (folder: string): readonly string[] =>
   ["opencode.json", "opencode.jsonc"].flatMap((name) => {
     const document: unknown = parseJsonc(readText(join(folder, name)))
@@ -98,7 +98,7 @@ const namedIn = (folder: string): readonly string[] =>
     })
   })
 
-/** By their names: what a package does cannot be read here. */
+/** Judged by their names: the code of a package cannot be read here. */
 const COMPACTION_PLUGIN = /compact|context|recall|memory|session-state|oh-my-opencode|opencode-rules/i
 
 const hooksCompaction = ({ kind, text }: FoundPlugin): boolean =>

@@ -1,6 +1,6 @@
 /**
- * What a host tells its hook, on stdin: one JSON object. A person who runs the command has a terminal there, a script
- * perhaps a pipe that nobody writes to; neither is waited for longer than a moment.
+ * What a host tells its hook on stdin: one JSON object. A person who runs the command has a terminal there, and a
+ * script perhaps a silent pipe. We wait for neither longer than a moment.
  */
 import { fstatSync } from "node:fs"
 
@@ -15,13 +15,13 @@ export interface HookInput {
   /** Why the session starts: `compact`, `startup`, ... */
   readonly source: string | undefined
   readonly model: string | undefined
-  /** Of the compaction, where the host tells it. */
+  /** The summary of the compaction, if the host reports it. */
   readonly summary: string | undefined
 }
 
 export const HOOK_INPUT_LIMITS = { bytes: 8 * 1024 * 1024, firstByteMs: 400, allMs: 1_500 } as const
 
-/** Undefined when nobody told anything, or what was told is no hook's input. */
+/** Undefined if nothing came, or if it is not the input of a hook. */
 export const readHookInput = async (): Promise<HookInput | undefined> => {
   const text = mayHaveInput() ? await readBriefly(process.stdin) : ""
   const found = text === "" ? undefined : parseObject(text)

@@ -5,7 +5,7 @@ import { readHostReceipts, type HostReceipts } from "./host-receipts.ts"
 
 type Scene = Pick<World, "env" | "cwd" | "signal">
 
-/** Undefined when no harness knows such a conversation in this project. */
+/** Undefined if no harness knows such a conversation in this project. */
 export const hostCompactions = (world: Scene, reference: string) => {
   const found = receiptsIn(world, reference)
   return found?.receipts.map((receipt, index) => documentOf(found, receipt, index))

@@ -3,9 +3,9 @@
  *
  *   { "hooks": { "SessionStart": [ { "matcher": "compact", "hooks": [ { "type": "command", "command": "..." } ] } ] } }
  *
- * Edits are made in the text, not by writing the whole document anew: comments, order, numbers and spacing of everything
- * that is not ours stay as they are. Ours is a command of meridian that says `brief --host <host>`; flags a person put
- * behind that are kept.
+ * Edits change the text in place instead of rewriting the document, so comments, order, numbers and spacing of
+ * everything else stay as they are. Our hook is a meridian command with `brief --host <host>`. Flags that a person
+ * added after it are kept.
  */
 import { findNodeAtLocation, getNodeValue, parseTree, type Node, type ParseError } from "jsonc-parser"
 
@@ -17,14 +17,14 @@ type Host = "claude" | "codex"
 interface HookPlace {
   readonly event: string
   readonly matcher?: string
-  /** Beside the command. */
+  /** Fields beside the command. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
 /**
- * The output of `SessionStart` after a compaction is in the next request. Claude Code tells its summary only to
- * `PostCompact`, which runs later; what that hook has to say about it reaches the request after the next when the hook is
- * one that the host does not wait for.
+ * The output of `SessionStart` after a compaction is in the next request. Claude Code passes its summary only to
+ * `PostCompact`, which runs later. If the host does not wait for that hook, its output reaches the request after the
+ * next.
  */
 const PLACES: Readonly<Record<Host, readonly HookPlace[]>> = {
   claude: [
@@ -57,7 +57,7 @@ export const removeHooks = (text: string | undefined, host: Host): Edit => {
   const ours = findOurs(read.root, host)
   if (ours.length === 0) return { kind: "keep", action: "absent" }
   const rest = removeAll(text, ours)
-  // Nothing but the braces we made ourselves.
+  // Nothing is left but the braces we made ourselves.
   return rest.replaceAll(/\s/g, "") === "{}"
     ? { kind: "delete", action: "removed" }
     : { kind: "write", action: "removed", text: rest }
@@ -82,7 +82,7 @@ type Document =
   | { readonly kind: "read"; readonly root: Node }
   | { readonly kind: "invalid"; readonly problem: string }
 
-/** The document, checked as far as we are going to touch it. */
+/** The document, checked as far as we will touch it. */
 const readDocument = (text: string): Document => {
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: false })
@@ -126,7 +126,7 @@ const findOurs = (root: Node, host: Host): readonly OurHook[] =>
     }),
   )
 
-/** What a person put behind our command; undefined when it is not ours. */
+/** The flags a person added after our command. Undefined if the command is not ours. */
 const flagsOf = (command: string, host: Host): string | undefined => {
   const match = /^(.*meridian.*) brief --host (claude|codex)((?: --max-tokens \d+)?)\s*$/.exec(command)
   return match?.[2] === host ? match[3] : undefined
@@ -149,7 +149,7 @@ const append = (text: string, place: HookPlace, command: string): string => {
 
 const EMPTY: Node = { type: "object", offset: 0, length: 2 }
 
-/** From the last to the first, so that positions stay true. */
+/** From the last to the first, so that positions stay correct. */
 const removeAll = (text: string, ours: readonly OurHook[]): string => {
   let rest = text
   for (const { event, group, handler } of ours.toReversed()) {
@@ -159,7 +159,10 @@ const removeAll = (text: string, ours: readonly OurHook[]): string => {
   return rest
 }
 
-/** What holds nothing but ours goes with it: the list of handlers with its group, the event, the hooks; never the root. */
+/**
+ * A container that holds only our hook goes with it: the group with its handlers, the event, the hooks. Never the
+ * root.
+ */
 const removeWhole = (text: string, node: Node): string => {
   let child = node
   let container = child.parent
@@ -173,7 +176,7 @@ const removeWhole = (text: string, node: Node): string => {
   return container === undefined ? text : removeChild(text, container, child)
 }
 
-/** A group is its handlers: without any, its matcher says nothing. */
+/** Without handlers, a group's matcher means nothing. */
 const isGroup = (container: Node, child: Node): boolean =>
   container.type === "object" &&
   child.type === "property" &&

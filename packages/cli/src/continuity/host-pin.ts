@@ -1,6 +1,6 @@
 /**
- * What a hook of Claude Code or Codex puts back after a compaction: the ledger of its transcript and everything else that
- * is pinned. Whatever goes wrong, the answer is a shorter text or none: a hook may not fail the turn of its host.
+ * What a hook of Claude Code or Codex puts back after a compaction: the ledger of its transcript and everything else
+ * that is pinned. After any problem, the answer is a shorter text or none: a hook must not fail its host's turn.
  */
 import { existsSync } from "node:fs"
 import { basename, join, relative, resolve } from "node:path"
@@ -62,7 +62,7 @@ export const pinForHost = async (query: HostPinQuery): Promise<HostPin> => {
   return { ...pin, warnings, ledger: transcript.ledger }
 }
 
-/** A folder with its own state speaks for itself; otherwise the project it lies in does. */
+/** A folder with its own state counts alone; otherwise its project counts. */
 export const stateRootOf = ({ root, directory }: Place): string =>
   ["SESSION.md", ".codex/specs", ".codex/bugs"].some((name) => existsSync(join(directory, name)))
     ? directory
@@ -73,7 +73,7 @@ const placeOf = ({ cwd, input }: HostPinQuery): Place => {
   return { root: projectRoot(directory), directory }
 }
 
-/** What the host's own transcript says. */
+/** The ledger of the host's own transcript. */
 export const ledgerForHost = (
   query: HostPinQuery,
 ): { readonly ledger: LedgerState; readonly warnings: readonly string[] } => {

@@ -1,11 +1,11 @@
-/** Where our hook or plugin lives in a host: in the project, or with the user and so in every project. */
+/** Where our hook or plugin lives in a host: in the project, or in the user's settings and so in every project. */
 import { join } from "node:path"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 export const SETTINGS = { claude: ".claude/settings.json", codex: ".codex/hooks.json" } as const
 
-/** The user's own settings of a host; each host can be told another folder. */
+/** The user's own settings of a host. Each host can be configured to use another folder. */
 export const userSettings = (host: "claude" | "codex", env: Environment): string => {
   const home = env["HOME"] ?? ""
   return host === "claude"

@@ -1,6 +1,6 @@
 /**
- * What each compaction of a conversation in a host kept, lost and what was put back: from its transcript, where it is a
- * file, and from what our hook or plugin wrote down.
+ * What each compaction of a conversation in a host kept and lost, and what was put back: from its transcript, if it
+ * has a file, and from the records of our hook or plugin.
  */
 import {
   readCompactions,
@@ -20,7 +20,7 @@ export interface HostReceipts {
   readonly receipts: readonly (HostReceipt & { readonly injection?: Injection })[]
 }
 
-/** Undefined when no harness knows such a conversation in this project. */
+/** Undefined if no harness knows such a conversation in this project. */
 export const readHostReceipts = (scene: RecallScene, reference: string): HostReceipts | undefined => {
   const conversation = findHostConversation(scene, reference)
   if (conversation === undefined || conversation.keeper === "engine") return undefined
@@ -57,7 +57,7 @@ type Known = HostCompaction["facts"][number]
 const isFirst = ({ kind, text }: Known, index: number, all: readonly Known[]): boolean =>
   all.findIndex((other) => other.kind === kind && other.text === text) === index
 
-/** OpenCode has no transcript that is a file; the plugin writes down the summary beside what it put back. */
+/** OpenCode's transcript is not a file. The plugin records the summary beside what it put back. */
 const fromInjections = (injections: readonly Injection[]): readonly HostCompaction[] => {
   const compactions: HostCompaction[] = []
   for (const { request, summary, invented = [], facts = [], at } of injections) {
@@ -68,7 +68,7 @@ const fromInjections = (injections: readonly Injection[]): readonly HostCompacti
   return compactions
 }
 
-/** The next request was made within minutes: those near it, or the one of the same place in the row. */
+/** The next request comes within minutes: we take the injections near it, or else the one with the same index. */
 const injectionsOf = (
   { time, summary }: HostCompaction,
   index: number,

@@ -1,4 +1,4 @@
-/** Puts Meridian into a host, or takes it out again: a hook for Claude Code and Codex, a plugin file for OpenCode. */
+/** Connects Meridian to a host, or disconnects it: a hook for Claude Code and Codex, a plugin file for OpenCode. */
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 
@@ -16,11 +16,11 @@ export type InstallHost = "claude" | "codex" | "opencode"
 export interface InstallInput {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** How this program was started: the runtime and the file. Used when `meridian` is not on the PATH. */
+  /** How this program was started: the runtime and the file. Used if `meridian` is not on the PATH. */
   readonly program: readonly string[]
   readonly host: string
   readonly remove: boolean
-  /** For this user in every project, not in this project alone. */
+  /** Installs for this user in every project, not only in this one. */
   readonly user?: boolean
 }
 
@@ -28,7 +28,7 @@ export interface InstallOutput {
   readonly host: InstallHost
   readonly path: string
   readonly action: "installed" | "updated" | "unchanged" | "removed" | "absent"
-  /** Lines for people: what is left to do. */
+  /** Lines for people: the remaining steps. */
   readonly notes: readonly string[]
 }
 
@@ -65,8 +65,8 @@ const placePlugin = ({ user, env, remove }: InstallInput, root: string) => {
 }
 
 /**
- * The short name when a shell would find it, since settings are often shared; else this very program. What `npx` and `npm run`
- * put on the PATH is there only while they run.
+ * The short name if a shell would find it, because settings are often shared; else this exact program. Folders that
+ * `npx` and `npm run` put on the PATH exist only while they run.
  */
 const programOf = ({ env, program }: InstallInput): string => {
   const folders = (env["PATH"] ?? "")

@@ -1,10 +1,10 @@
 /**
- * Putting one entry into a JSON text and taking one out, without touching a character of the others. Works on positions of
- * a parsed tree, since an editor that re-indents the neighbours would show up in somebody's version control.
+ * Adds one entry to a JSON text, or removes one, without touching a character of the others. It works on positions of
+ * a parsed tree: re-indenting the neighbours would show up in the user's version control.
  */
 import type { Node } from "jsonc-parser"
 
-/** Adds a value at the end of an object or a list, written as that container is written: one line, or one entry a line. */
+/** Adds a value at the end of an object or a list, in the style of that container: one line, or one entry a line. */
 export const insertLast = (
   text: string,
   container: Node,
@@ -27,7 +27,7 @@ export const insertLast = (
   return `${text.slice(0, end)},${oneLine ? " " : eol + indent}${written}${text.slice(end)}`
 }
 
-/** Takes out a child, with its comma and the blanks around it; comments stay. */
+/** Removes a child with its comma and the blanks around it. Comments stay. */
 export const removeChild = (text: string, container: Node, child: Node): string => {
   const children = container.children ?? []
   const at = children.indexOf(child)
@@ -48,7 +48,7 @@ export const removeChild = (text: string, container: Node, child: Node): string 
   return text.slice(0, open) + (rest.trim() === "" ? "" : rest) + text.slice(close)
 }
 
-/** Between two entries stand one comma, blanks, and perhaps comments. */
+/** Between two entries are one comma, blanks, and perhaps comments. */
 const withoutComma = (between: string): string => {
   const comments = between.match(/\/\/[^\n]*\n|\/\*[^]*?\*\//g) ?? []
   return comments.length === 0 ? "" : ` ${comments.join(" ")}`
@@ -59,7 +59,7 @@ const pretty = (value: unknown, unit: string, indent: string, eol: string): stri
 
 const indentUnit = (text: string): string => /^([ \t]+)\S/m.exec(text)?.[1] ?? "  "
 
-/** The blanks that begin the line of a position. */
+/** The blanks at the beginning of a position's line. */
 const indentAt = (text: string, offset: number): string => {
   const start = text.lastIndexOf("\n", offset - 1) + 1
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? ""

@@ -1,4 +1,4 @@
-/** The brief of a directory, as each reader wants it: whole for a person, pinned facts for the hook of a host. */
+/** The brief of a directory, as each reader needs it: whole for a person, pinned facts for the hook of a host. */
 import { estimateTokens, readBrief, type Brief } from "@meridian/continuity"
 import { Failure } from "@meridian/protocol"
 
@@ -16,7 +16,7 @@ export interface BriefInput {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly host?: string | undefined
   readonly maxTokens?: number | undefined
-  /** What a host told its hook; read from stdin unless it is given. */
+  /** What a host told its hook. Read from stdin unless given. */
   readonly hook?: () => Promise<HookInput | undefined>
 }
 

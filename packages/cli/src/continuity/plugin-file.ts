@@ -1,17 +1,17 @@
 /**
- * The plugin of OpenCode is one file in a configuration folder, a copy of the built one: `.opencode/plugins/meridian.ts` in a
- * project, or the same in the folder of the user.
+ * The OpenCode plugin is one file in a configuration folder, a copy of the built one: `.opencode/plugins/meridian.ts`
+ * in a project, or the same in the user's folder.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 
-/** How a file says that it is ours; the build puts it first. */
+/** Marks a file as ours. The build puts it first. */
 export const PLUGIN_MARK = "/*! meridian for OpenCode"
 
 const PLACE = "plugins/meridian.ts"
-/** Where it could have been put by hand; two copies would both be loaded. */
+/** Where a person could have put it by hand; OpenCode would load both copies. */
 const OTHER_PLACES = ["plugins/meridian.js", "plugin/meridian.ts", "plugin/meridian.js"] as const
 
 export interface PluginChange {
@@ -43,7 +43,7 @@ export const removePlugin = (folder: string): PluginChange => {
 
 export interface FoundPlugin {
   readonly path: string
-  /** Ours as this version ships it, ours of another version, or somebody else's. */
+  /** Our plugin in this version, in another version, or someone else's plugin. */
   readonly kind: "current" | "older" | "other"
   readonly text: string
 }

@@ -1,4 +1,4 @@
-/** The project a command was started in: the nearest folder upward that git knows, else the folder itself. */
+/** The project a command was started in: the nearest parent folder that git knows, else the folder itself. */
 import { existsSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 

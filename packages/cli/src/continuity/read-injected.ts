@@ -1,6 +1,6 @@
 /**
- * What was put into requests of this directory, in every host: the newest ones, with what they contradicted and, where the
- * summary is known, what it had kept and what was put back.
+ * What was put into requests of this directory, in every host: the newest injections, with what they contradicted
+ * and, if the summary is known, what it had kept and what was put back.
  */
 import { join } from "node:path"
 
@@ -17,14 +17,14 @@ import { stateFolder } from "../sessions/harness-places.ts"
 import { projectRoot } from "./project-root.ts"
 
 export interface InjectedOutput {
-  /** Where it is written down. */
+  /** The folder with the records. */
   readonly folder: string
   readonly entries: readonly ShownInjection[]
   readonly output: string
 }
 
 export interface ShownInjection extends Injection {
-  /** Of the compaction it was made for, once its summary is known. */
+  /** The receipt of its compaction, once the summary is known. */
   readonly receipt?: Pick<HostReceipt, "kept" | "putBack" | "lost">
 }
 
@@ -44,7 +44,7 @@ export const readInjected = (input: {
 export const injectionFolder = (env: Readonly<Record<string, string | undefined>>): string =>
   join(stateFolder(env), "injections")
 
-/** Claude Code tells its summary only after the request; it then stands in an entry of its own behind it. */
+/** Claude Code reports its summary only after the request; it is then in a later entry. */
 const withReceipt = (injection: Injection, later: readonly Injection[]): ShownInjection => {
   const { request, session, facts = [], texts } = injection
   if (request !== "main request" || facts.length === 0) return injection

@@ -1,4 +1,4 @@
-/** Changing a settings file that belongs to somebody else: read, decide, replace as a whole, or leave as it is. */
+/** Changes a settings file of another program: read, decide, then replace it whole or leave it as it is. */
 import {
   chmodSync,
   existsSync,
@@ -20,13 +20,13 @@ export type Edit =
   | { readonly kind: "keep"; readonly action: "unchanged" | "absent" }
   | { readonly kind: "invalid"; readonly problem: string }
 
-/** Throws `HOOK_SETTINGS_INVALID` and leaves the file untouched when it cannot be understood. */
+/** If the file cannot be understood, throws `HOOK_SETTINGS_INVALID` and leaves it untouched. */
 export const editSettings = (
   path: string,
   decide: (text: string | undefined) => Edit,
 ): "installed" | "updated" | "removed" | "unchanged" | "absent" => {
   const found = existsSync(path) ? readFileSync(path, "utf8") : undefined
-  // Some editors begin a file with a mark that no parser of JSON knows; it stays where it is.
+  // Some editors begin a file with a mark that no JSON parser accepts. It stays in place.
   const mark = found?.startsWith(BYTE_ORDER_MARK) === true ? BYTE_ORDER_MARK : ""
   const edit = decide(found?.slice(mark.length))
   switch (edit.kind) {
@@ -45,7 +45,7 @@ export const editSettings = (
 
 const BYTE_ORDER_MARK = "\uFEFF"
 
-/** Whole or not at all. A link stays a link and a mode stays that mode: the file behind it is what changes. */
+/** Whole or not at all. A link stays a link and keeps its mode: the file it points to changes. */
 const replaceFile = (path: string, text: string): void => {
   const exists = existsSync(path)
   const target = exists ? realpathSync(path) : path

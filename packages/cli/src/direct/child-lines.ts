@@ -1,6 +1,6 @@
 /**
- * What the children of a run's session do and use, told as it happens: it is part of what the run does, and counts in the caps
- * that it shares with others.
+ * What the children of a run's session do and use, reported as it happens: it is part of the run's work, and counts
+ * against shared caps.
  */
 import type { Engine, SessionEvent } from "@meridian/engine"
 import { followEvents, type Follower } from "@meridian/server"
@@ -9,7 +9,7 @@ import type { DirectEvent } from "@meridian/spaces"
 import { openTranslator } from "./translate.ts"
 
 export interface ChildLines {
-  /** Once for each child is enough; more often does no harm. */
+  /** Once for each child is enough. Repeating it does no harm. */
   readonly meet: (child: string) => void
   readonly close: () => Promise<void>
 }
@@ -17,7 +17,7 @@ export interface ChildLines {
 export const openChildLines = (
   engine: Engine,
   options: {
-    /** What happened before was told, or is known, already. */
+    /** Earlier events are already reported or known. */
     readonly sinceMs: number
     readonly isPriced: (model: string) => boolean
     readonly tell: (event: DirectEvent) => void
@@ -41,12 +41,12 @@ export const openChildLines = (
   }
 }
 
-/** What of it could not be read is missing in the sums of the run, and nothing else. */
+/** A part that could not be read is only missing from the sums of the run. */
 const finish = async (engine: Engine, child: string, follower: Follower): Promise<void> => {
   try {
     await follower.upTo((await engine.sessions.get(child)).seq)
   } catch {
-    // Deleted meanwhile.
+    // The child was deleted in between.
   } finally {
     await follower.close().catch(() => undefined)
   }
@@ -54,7 +54,7 @@ const finish = async (engine: Engine, child: string, follower: Follower): Promis
 
 const isSince = (event: SessionEvent, sinceMs: number): boolean => "time" in event && event.time >= sinceMs
 
-/** Its words are for its parent. */
+/** A child's words are for its parent. */
 const isTold = ({ type }: DirectEvent): boolean => TOLD.has(type)
 
 const TOLD: ReadonlySet<DirectEvent["type"]> = new Set([

@@ -1,8 +1,8 @@
-/** The children of a session, for those who wait for it or answer its questions: they work for the same person. */
+/** The children of a session, for code that waits for it or answers its questions: they work for the same person. */
 import type { Engine, SessionEvent } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 
-/** Work in the background that has not reported, told by the events of the session. */
+/** Background work that has not reported yet, according to the events of the session. */
 export const openBackground = () => {
   const working = new Set<string>()
   let next = Promise.withResolvers<void>()
@@ -14,12 +14,12 @@ export const openBackground = () => {
       next.resolve()
       next = Promise.withResolvers<void>()
     },
-    /** Done when one more has reported; undefined when there is none. */
+    /** Resolves when one more has reported. Undefined if there is none. */
     next: (): Promise<void> | undefined => (working.size === 0 ? undefined : next.promise),
   }
 }
 
-/** Told of every session that works for this one, at any depth, whenever something of it changed. Ends with the signal. */
+/** Calls back for every session that works for this one, at any depth, whenever it changes. Ends with the signal. */
 export const followChildren = async (
   { sessions }: Engine,
   sessionID: string,
@@ -39,7 +39,7 @@ export const followChildren = async (
       try {
         if (id !== sessionID && (await isOurs(id))) await changed(id)
       } catch (error) {
-        // Deleted meanwhile, or the engine closes.
+        // The session was deleted, or the engine closes.
         if (!(error instanceof Failure)) throw error
       }
     }

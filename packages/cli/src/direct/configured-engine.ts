@@ -1,4 +1,4 @@
-/** What `config.toml` says of an engine beside its models and agents, as the options the engine is opened with. */
+/** The engine's settings in `config.toml`, except models and agents, as the options the engine is opened with. */
 import { homedir } from "node:os"
 import { resolve } from "node:path"
 
@@ -63,7 +63,7 @@ export const loadConfiguredEngine = async (world: World): Promise<ConfiguredEngi
   }
 }
 
-/** Those of the launch go before those of the configuration. */
+/** Servers of the launch take precedence over those of the configuration. */
 export const withServers = (
   configured: ConfiguredEngine["mcp"],
   launched: NonNullable<EngineOptions["mcp"]> = [],
@@ -81,7 +81,7 @@ const isList = (servers: NonNullable<EngineOptions["mcp"]>): servers is readonly
 
 type Given<Values> = { readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> }
 
-/** Only what somebody set. */
+/** Only the values that are set. */
 const given = <Values extends Readonly<Record<string, unknown>>>(values: Values): Given<Values> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields without those that say nothing
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<Values>
@@ -113,7 +113,7 @@ const accountOf = (row: McpRow, scene: Pick<ServerScene, "name" | "world">): Mcp
   return { clientId, clientSecret, issuer, ...(scope === undefined ? {} : { scope }) }
 }
 
-/** A line feed behind a token is a slip of whoever stored it. */
+/** A line feed after a token was stored by mistake. */
 const valueOf = (
   variable: string | undefined,
   { name, world }: Pick<ServerScene, "name" | "world">,

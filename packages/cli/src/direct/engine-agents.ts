@@ -1,6 +1,6 @@
 /**
- * The agents of an engine here: the profiles of this project, changed and joined by the tables of `config.toml`, so that a session
- * finds its agent wherever it is opened.
+ * The engine's agents in this project: its profiles, changed and joined by the tables of `config.toml`, so that a
+ * session finds its agent wherever it is opened.
  */
 import { PLAN_RULES, type AgentConfig } from "@meridian/engine"
 import { readAgentProfiles, readConfig, type AgentRow, type World } from "@meridian/spaces"
@@ -14,7 +14,7 @@ export const loadEngineAgents = async (world: World): Promise<readonly AgentConf
   const ofFiles = profiles.map(({ name, body, permission }): AgentConfig => ({
     name,
     prompt: body,
-    // A profile may bind itself. What it may do beyond the rules of the launch takes a person's --permission.
+    // A profile may restrict itself. Going beyond the launch's rules takes a person's --permission.
     permissions: name === "plan" ? PLAN_RULES : permission === "read-only" ? READ_ONLY_NEVER : [],
   }))
   const known = new Set(ofFiles.map(({ name }) => name))
@@ -30,7 +30,7 @@ const withRow = (agent: AgentConfig, row: AgentRow | undefined): AgentConfig => 
   const before = agent.permissions ?? []
   return {
     ...agent,
-    // What a profile binds itself to stays the last word.
+    // A profile's own restrictions come last, so they win.
     permissions: before === READ_ONLY_NEVER ? [...permissions, ...before] : [...before, ...permissions],
     settings: settingsOfRow(row),
     ...(description === undefined ? {} : { description }),

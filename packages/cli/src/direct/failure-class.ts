@@ -1,18 +1,18 @@
-/** What kind of failure a run met, from the typed failures of the engine. Pure. */
+/** Classifies the failure of a run, from the engine's typed failures. Pure. */
 import { classifyText, type FailureClass } from "@meridian/spaces"
 
 export interface Told {
   /** A code of the catalogue, or the kind of a model failure. */
   readonly code: string
   readonly message: string
-  /** Of the provider's answer. */
+  /** The status of the provider's answer. */
   readonly status?: number
 }
 
 export const classOfFailure = ({ code, message, status }: Told): FailureClass => {
   const said = classifyText(message)
   switch (code) {
-    // Billing is refused like a wrong key.
+    // A billing problem is refused like a wrong key.
     case "authentication":
       return said === "quota" ? "quota" : "authentication"
     case "rate":
@@ -51,7 +51,7 @@ export const classOfFailure = ({ code, message, status }: Told): FailureClass =>
 
 const isServerError = (status = 0): boolean => status >= 500 && status !== 503 && status !== 529
 
-/** A provider that is asked for a model it does not have often says little more than its name. */
+/** Asked for an unknown model, a provider often says little more than its name. */
 const modelMissing = (message: string): FailureClass =>
   /^model: |\bmodel\b.*\b(not|unknown|invalid|exist)\b|\bnot_found_error\b|\bnot found\b/i.test(message)
     ? "model_not_found"

@@ -1,4 +1,4 @@
-/** How a run without a terminal ends when it does not end well: the line it tells, and the code of a signal. */
+/** How a run without a terminal ends badly: the line it prints, and the code of a signal. */
 import { renderFailure, type Failure } from "@meridian/protocol"
 import { Interrupted, type DirectEvent, type World } from "@meridian/spaces"
 

@@ -1,8 +1,8 @@
 /**
- * One prompt without a terminal: the session works until it has settled, everything durable becomes a line on stdout. Whoever
- * started us judges the run by these lines. Nobody can answer here: a permission is refused, with words the model reads, and any
- * other question ends this process, so that the run is paused until somebody answers it. Where questions are to wait (`--ask`),
- * both wait for an answer from elsewhere, and a line says so.
+ * One prompt without a terminal. The session works until it has settled, and everything durable becomes a line on
+ * stdout. The launcher judges the run by these lines. No person can answer here. A permission is refused with words
+ * for the model, and any other question ends this process, so that the run is paused until it is answered. With
+ * `--ask`, both wait for an answer from elsewhere, and a line says so.
  */
 import type { Engine } from "@meridian/engine"
 import { Failure, harnessSessionId, type JsonObject } from "@meridian/protocol"
@@ -24,7 +24,7 @@ export interface HeadlessRun {
   readonly write: (line: string) => void
 }
 
-/** The exit code. Never throws for what a run can meet: that is an `error` line. */
+/** Returns the exit code. Never throws for problems of a run: those are `error` lines. */
 export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun): Promise<number> => {
   const tell = (event: DirectEvent): void => write(encodeDirectLine(event))
   tell({ type: "session", harnessSessionId: harnessSessionId(launch.session.id) })
@@ -80,13 +80,13 @@ const conclude = (ending: Ending | Asking, { world, tell }: Telling): number => 
   }
 }
 
-/** What is asked, and in which form the answer is to be. */
+/** The prompt, and the schema of its answer. */
 interface Asked {
   readonly prompt: string
   readonly schema: JsonObject | undefined
 }
 
-/** Only a person can say whether it goes on. */
+/** Only a person can decide whether it continues. */
 interface Asking {
   readonly tag: "asking"
   readonly for: "budget" | "question"
@@ -112,7 +112,7 @@ const work = async (
   const childLines = openChildLines(engine, { sinceMs: world.clock.now(), isPriced, tell })
   const background = openBackground()
   const over = new AbortController()
-  // A child asks like its parent: nobody is there to answer.
+  // A child's questions are handled like its parent's: no person is there to answer.
   const children = followChildren(engine, session.id, {
     signal: over.signal,
     changed: async (child) => {
@@ -148,11 +148,11 @@ const work = async (
     }
   })
   const stop = (): void => {
-    // Its own settling is what we wait for below; a failure to interrupt shows there.
+    // We wait below until it has settled, and a failure to interrupt shows there.
     engine.sessions.interrupt(session.id).catch(() => undefined)
   }
   world.signal.throwIfAborted()
-  // Nothing else may be under way while a person is asked.
+  // While a person is asked, nothing else may keep this process alive.
   const staying = setInterval(() => undefined, 60_000)
   world.signal.addEventListener("abort", stop, { once: true })
   try {
@@ -162,20 +162,20 @@ const work = async (
     await ask(engine, session.id, { ...wanted, id: promptId(session.id, world) }, (message) =>
       tell({ type: "warning", message }),
     )
-    // Asked before, and nobody has answered: nothing would happen.
+    // A question from before without an answer: no event would come for it.
     for (const question of await engine.questions.list({ sessionID: session.id }))
       if (!asks || question.kind === "budget") asked.resolve(asking(question))
       else tell({ type: "waiting", for: "question", message: question.text })
     const settles = async (): Promise<Failure | Asking | undefined> => {
       const settling = settled(engine.sessions, session.id)
-      // Where a question ends this, the engine closes under it.
+      // If a question ends the run, the engine closes while this still runs.
       settling.catch(() => undefined)
       const end = await Promise.race([settling, asked.promise])
       await follower.upTo((await engine.sessions.get(session.id)).seq)
       return end
     }
     let end = await settles()
-    // What works in the background belongs to the run.
+    // Background work belongs to the run.
     for (let more = background.next(); more !== undefined; more = background.next()) {
       if (end !== undefined && "tag" in end) return end
       await Promise.race([more, aborted(world.signal)])
@@ -185,7 +185,7 @@ const work = async (
     }
     if (end !== undefined && "tag" in end) return end
     const ending = translator.ending()
-    // Most failures are events, which say more; what could not even be recorded is told as it is.
+    // Most failures are events, which say more. A failure that could not be recorded is thrown.
     if (end !== undefined && ending.tag !== "failed" && ending.tag !== "interrupted") throw end
     return ending
   } finally {
@@ -204,7 +204,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => done(), { once: true })
   })
 
-/** Another attempt of the same run sends the same prompt: the session has it already and is only run again. */
+/** Another attempt of the same run sends the same prompt: the session already has it and only runs again. */
 const promptId = (sessionID: string, { env }: World): string | undefined => {
   const [space, run] = [env["MERIDIAN_SPACE_ID"] ?? "", env["MERIDIAN_PARENT_RUN_ID"] ?? ""]
   return space === "" || run === "" ? undefined : `msg_${sessionID}_${space}_${run}`.slice(-MOST_ID)
@@ -212,9 +212,7 @@ const promptId = (sessionID: string, { env }: World): string | undefined => {
 
 const MOST_ID = 200
 
-/**
- * Admitted first and woken then: an input that waits for its demand is never taken up by another engine on this database.
- */
+/** Admitted first, woken afterwards: no other engine on this database takes up an input that waits for its wake. */
 const ask = async (
   { sessions }: Engine,
   sessionID: string,
@@ -231,13 +229,13 @@ const ask = async (
       ...(own === undefined ? {} : { id: own }),
     })
   const receipt = await admit(id).catch((error: unknown) => {
-    // The id belongs to a run of an earlier life of this state folder: another prompt altogether.
+    // The id belongs to a run from an earlier life of this state folder, with a different prompt.
     if (error instanceof Failure && error.code === "PROMPT_CONFLICT") return admit(undefined)
     throw error
   })
   for (const problem of unreadable(receipt.prompt)) warn(problem)
   if (receipt.promotedSeq === undefined) return sessions.wake(sessionID)
-  // Its failure is an event, too, and read there.
+  // Its failure is an event too, and is read there.
   return sessions.run(sessionID).catch(() => undefined)
 }
 
@@ -248,7 +246,7 @@ const refuse = async ({ permissions }: Engine, requestID: string): Promise<void>
   try {
     await permissions.reply({ requestID, reply: "reject", message: REFUSAL })
   } catch (error) {
-    // Answered meanwhile, by an approval or from elsewhere.
+    // Answered in between, by an approval or from elsewhere.
     if (!(error instanceof Failure && error.code === "REQUEST_NOT_FOUND")) throw error
   }
 }

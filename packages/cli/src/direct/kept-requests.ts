@@ -1,4 +1,4 @@
-/** What the sessions of a direct run have asked since a moment, from the engine's log: for a run whose worker was lost. */
+/** The requests of a direct run's sessions since a moment, from the engine's log: for a run whose worker was lost. */
 import type { Engine } from "@meridian/engine"
 import type { KeptRequest, KeptRequests, KeptSearch } from "@meridian/spaces"
 
@@ -14,7 +14,7 @@ export const keptByEngine =
         return requests
       })
     } catch {
-      // No database, no session: nothing is known, which is said by nothing.
+      // Without a database or session, nothing is known.
       return []
     }
   }
@@ -38,7 +38,7 @@ const collect = async (
       cacheWriteTokens: usage.cacheWrite,
       cachedInputTokens: usage.cacheRead,
       outputTokens: usage.output + usage.reasoning,
-      // A cost of nothing is a price that nobody knows.
+      // A cost of 0 means that the price is unknown.
       ...(cost === 0 ? {} : { costUsd: cost }),
     })
   }

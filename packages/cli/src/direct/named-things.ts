@@ -1,9 +1,9 @@
-/** What a prompt named, for people: what went along, and what could not be read. */
+/** What a prompt named, for people: what was attached, and what could not be read. */
 import { oneLine, type RecordedPrompt } from "@meridian/protocol"
 
 const MOST_CHARACTERS = 300
 
-/** A sentence each. */
+/** One sentence each. */
 export const unreadable = ({ parts = [] }: RecordedPrompt): readonly string[] =>
   parts.flatMap((part) =>
     part.type === "unreadable" ? [oneLine(`${part.source}: ${part.problem}`, MOST_CHARACTERS)] : [],

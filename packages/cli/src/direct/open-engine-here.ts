@@ -1,6 +1,6 @@
 /**
- * An engine on the state of the project a command works in: its models, its agents, its database. Many processes share the
- * database: each takes over nothing but the sessions it names, so that no run ever works on the prompts of another.
+ * An engine on the state of the current project: its models, its agents, its database. Many processes share the
+ * database. Each only takes over the sessions it names, so that no run ever works on the prompts of another.
  */
 import {
   agentsForPeople,
@@ -35,45 +35,45 @@ export interface EngineWish {
   readonly model?: string
   readonly effort?: Effort
   readonly permission?: PermissionTier
-  /** As Claude writes them; they replace what the tier allows. */
+  /** As Claude writes them. They replace what the tier allows. */
   readonly allowedTools?: readonly string[]
   readonly maxTurns?: number
-  /** Commands work in a sandbox with, or without, the network. Absent: what the configuration says. */
+  /** Commands run in a sandbox with, or without, the network. Absent: the configuration decides. */
   readonly sandbox?: "on" | "off"
-  /** The agent of the launch, made ready by the launcher. */
+  /** The agent of the launch, prepared by the launcher. */
   readonly agent?: AgentConfig
   readonly instructions?: string
   readonly mcp?: EngineOptions["mcp"]
-  /** Names of servers whose tools are meant to be used without asking. */
+  /** Names of servers whose tools may be used without asking. */
   readonly trustedServers?: readonly string[]
-  /** What a lost process left in these sessions is settled; nothing is gone on with before it is asked for. */
+  /** What a lost process left in these sessions is settled, but nothing resumes until it is asked to. */
   readonly recover: readonly string[]
-  /** Whether work that was cut off stays the same activity: where nobody sits in front of it, and it is asked for again. */
+  /** Whether interrupted work stays the same activity: for sessions without a person, whose work is demanded again. */
   readonly recovery?: RecoveryPolicy
 }
 
 export interface EngineHere {
   readonly engine: Engine
-  /** The wished one as the engine names it. */
+  /** The requested model, by the engine's name. */
   readonly model: string | undefined
   readonly models: readonly ModelConfig[]
   readonly defaultModel: string
-  /** Models that are known and cannot be used now. */
+  /** Known models that cannot be used now. */
   readonly unusable: readonly { readonly id: string; readonly why: string }[]
   /** Those people choose from. */
   readonly agents: readonly string[]
-  /** Also one that no list shows. */
+  /** True even for an agent that no list shows. */
   readonly isAgent: (name: string) => boolean
 }
 
-/** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
+/** Throws a Failure for every problem that fits a sentence, and then leaves nothing open. */
 export const openEngineHere = async (wish: EngineWish, world: World): Promise<EngineHere> => {
   const {
     models,
     unusable,
     defaultModel = models[0]?.id ?? "",
   } = await loadEngineModels(world, {
-    // A model nobody listed is one all the same, and one that cannot be used says why.
+    // An unlisted model still counts as a model, and an unusable one says why.
     wanted: wish.model?.includes("/") === true ? [wish.model] : [],
   })
   const model = wish.model === undefined ? undefined : engineModelId(models.flatMap(namesOfModel), wish.model)
@@ -99,12 +99,12 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
         ...(wish.permission === undefined ? {} : { permission: wish.permission }),
         ...(wish.allowedTools === undefined ? {} : { allowedTools: wish.allowedTools }),
       }),
-      // Neither a run nor the conversation on a terminal shows questions of tools.
+      // Neither a run nor the terminal conversation can show questions of tools.
       { action: "question", resource: "*", effect: "deny" },
     ],
     agents,
     mcp: withServers(configured.mcp, wish.mcp),
-    // Always there, so that a continued session is told when its standing text changed or went away.
+    // Always present, so that a continued session learns when its standing text changed or went away.
     context: [
       {
         key: "meridian/instructions",
@@ -117,7 +117,7 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     ],
     stateRoot: place.root,
     commands: { shell: isTrusted(place, world.env) },
-    // A limit ends the run, as it does with every other harness: who started it decides when to come back.
+    // A limit ends the run, as in every other harness: its launcher decides when to retry.
     limits: {
       turnsPerActivity: MOST_TURNS,
       patienceMs: 1,
@@ -146,22 +146,22 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
   }
 }
 
-/** Turns in a row before the engine gives up: others of its kind have no such bound at all. */
+/** Turns in a row before the engine gives up. Other harnesses have no such bound at all. */
 const MOST_TURNS = 500
 
 const BUILT_IN: ReadonlySet<string> = new Set(["build", "plan"])
 
-/** The profile of the launch as the launcher made it ready, then those a person may change to. */
+/** The profile of the launch as the launcher prepared it, then those a person may change to. */
 const agentsOf = async ({ agent }: EngineWish, world: World): Promise<readonly AgentConfig[]> => {
   const profiles = await loadEngineAgents(world)
   if (agent === undefined) return profiles
-  // What binds an agent of that name binds it here, too.
+  // Restrictions of an agent with this name apply here too.
   const { permissions = [] } = profiles.find(({ name }) => name === agent.name) ?? {}
   return [{ ...agent, permissions }, ...profiles.filter(({ name }) => name !== agent.name)]
 }
 
 export const idsOf = (models: readonly ModelConfig[]): readonly string[] => models.map(({ id }) => id)
 
-/** A model that cannot be told how long to think does not mind. */
+/** Harmless for a model without reasoning effort. */
 const withEffort = (models: readonly ModelConfig[], effort: Effort | undefined): readonly ModelConfig[] =>
   effort === undefined ? models : models.map((model) => ({ ...model, effort }))

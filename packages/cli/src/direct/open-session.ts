@@ -1,4 +1,4 @@
-/** One session of the engine on the state of this project, in hand. */
+/** One open session of the engine, on the state of this project. */
 import type { Effort, Engine, ModelConfig, SessionInfo } from "@meridian/engine"
 import { Failure, type Caps, type RecoveryPolicy } from "@meridian/protocol"
 import { ownTask, type LaunchFile, type PermissionTier, type World } from "@meridian/spaces"
@@ -14,11 +14,11 @@ export interface DirectLaunch {
   readonly model?: string
   readonly effort?: Effort
   readonly permission?: PermissionTier
-  /** Its commands work in a sandbox: the network of that. */
+  /** The network of the sandbox its commands run in. */
   readonly sandbox?: "on" | "off"
   readonly maxTurns?: number
   readonly file: LaunchFile
-  /** What was asked for and cannot be had. */
+  /** Requests that cannot be met. */
   readonly notices: readonly string[]
 }
 
@@ -27,14 +27,14 @@ export interface OpenSession {
   readonly session: SessionInfo
   readonly models: readonly ModelConfig[]
   readonly defaultModel: string
-  /** Models that are known and cannot be used now. */
+  /** Known models that cannot be used now. */
   readonly unusable: readonly { readonly id: string; readonly why: string }[]
   readonly agents: readonly string[]
   /** What the person should know before the first word. */
   readonly notices: readonly string[]
 }
 
-/** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
+/** Throws a Failure for every problem that fits a sentence, and then leaves nothing open. */
 export const openSession = async (
   launch: DirectLaunch,
   world: World,
@@ -120,7 +120,7 @@ const enter = async (
   return { session: entered, notices }
 }
 
-/** So much more than it has used up by now. */
+/** Raises the caps by this much, above what is used up by now. */
 const allow = async ({ sessions }: Engine, sessionID: string, more: Caps): Promise<void> => {
   const { spent } = await sessions.budget(sessionID)
   const { maxCost, maxTokens, maxTurns, maxTimeMs } = more
@@ -145,7 +145,7 @@ const obtain = (
         id: choice.id,
         location: { directory },
         ...titleOf(world),
-        // Its first model is no change of one.
+        // The first model of a session does not count as a change.
         ...(model === undefined ? {} : { model }),
       })
     case "continue":
@@ -162,11 +162,11 @@ const titleOf = (world: World): { readonly title?: string } => {
   return space === "" || run === "" ? {} : { title: runTitle(space, run, ownTask(world)) }
 }
 
-/** It waits for the answer to a question of its own: nobody is at work, and nobody will be before that. */
+/** It waits for the answer to its own question, so no process works on it, and none will before that. */
 const isPaused = async ({ questions }: Engine, { id, status }: SessionInfo): Promise<boolean> =>
   status === "waiting" && (await questions.list({ sessionID: id })).some(({ callID }) => callID === undefined)
 
-/** A process that is just ending gives its session back within this time. */
+/** A process that is just ending releases its session within this time. */
 const IDLE_WITHIN_MS = 3_000
 
 const requireIdle = async ({ sessions }: Engine, sessionID: string): Promise<void> => {

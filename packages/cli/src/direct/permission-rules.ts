@@ -1,26 +1,26 @@
 /**
- * A permission tier, or a list of allowed tools, as rules of the engine. Pure. The last rule that matches decides; what is
- * asked is a question on the terminal and, where nobody can answer, a refusal the model is told about.
+ * A permission tier, or a list of allowed tools, as rules of the engine. Pure. The last matching rule decides. `ask`
+ * is a question on the terminal; without one it is a refusal with words for the model.
  *
- * A tier allows only exact commands. A pattern of a list covers commands that are plain words and nothing more; the engine
- * reads it so (`domain/permission.ts`).
+ * A tier allows only exact commands. A pattern of a list only covers commands of plain words; that is how the engine
+ * reads it (`domain/permission.ts`).
  */
 import { lookingRules, type PermissionRule } from "@meridian/engine"
 import { matchesWildcard } from "@meridian/protocol"
 import type { PermissionTier } from "@meridian/spaces"
 
 export interface Rights {
-  /** Absent: a conversation in which everything but looking is asked. */
+  /** Absent: a conversation that asks for everything but looking. */
   readonly permission?: PermissionTier
-  /** As Claude writes them: `Edit`, `Bash(npm test:*)`; they replace what the tier allows. */
+  /** As Claude writes them: `Edit`, `Bash(npm test:*)`. They replace what the tier allows. */
   readonly allowedTools?: readonly string[]
-  /** MCP servers of this launch: who offers one means it to be used. */
+  /** MCP servers of this launch. A server that is offered is meant to be used. */
   readonly servers: readonly string[]
-  /** Ask before instruction files are edited, too. */
+  /** Also ask before instruction files are edited. */
   readonly guardInstructions?: boolean
-  /** Of the configuration, read last. They lift neither what a reading run is refused nor what is guarded. */
+  /** Rules of the configuration, read last. They lift neither the refusals of a read-only run nor the guards. */
   readonly rules?: readonly PermissionRule[]
-  /** Commands work in a sandbox: then file tools change nothing that commands could not. */
+  /** Commands run in a sandbox, so file tools may change only what commands could. */
   readonly isSandboxed?: boolean
 }
 
@@ -63,7 +63,7 @@ const rulesOf = ({
 const staysReading = ({ action, effect }: PermissionRule): boolean =>
   effect === "deny" || !READ_ONLY_NEVER.some((never) => matchesWildcard(action, never.action))
 
-/** A rule that allows edits is followed by the guards again; one that is denied before it stays denied. */
+/** The guards follow every rule that allows edits. Paths denied before it stay denied. */
 const withGuards = (
   rules: readonly PermissionRule[],
   guards: readonly PermissionRule[],
@@ -84,7 +84,7 @@ const withGuards = (
     ]
   })
 
-/** As the engine names the tools of a server: another spelling would ask after all, or allow what was not meant. */
+/** As the engine names a server's tools. Another spelling would ask needlessly, or allow too much. */
 const toolPrefix = (server: string): string => {
   const plain = server.replaceAll(/[^A-Za-z0-9_-]/g, "_")
   return /^[A-Za-z]/.test(plain) ? plain : `mcp_${plain}`
@@ -96,30 +96,30 @@ const deny = (action: string, resource = "*"): PermissionRule => ({ action, reso
 
 const ASK_ALL = ask("*")
 
-/** What touches nothing but the session itself; a child may do no more than its parent. */
+/** Actions that touch only the session itself. A child may do no more than its parent. */
 const OWN = lookingRules("session")
 
 const LOOKING = lookingRules("project")
 
-/** Refused, not asked: an approval that was given elsewhere in the project must not lift it. */
+/** Refused rather than asked: an approval given elsewhere in the project must not lift it. */
 export const READ_ONLY_NEVER = [deny("edit"), deny("bash"), deny("external_directory")]
 
-/** Never unasked, in whatever tier but full access. A wildcard goes over folders. */
+/** Always asked, in every tier below full access. A wildcard matches across folders. */
 const guarded = (names: readonly string[]): readonly PermissionRule[] =>
   names.flatMap((name) => [name, `${name}/*`, `*/${name}`, `*/${name}/*`].map((path) => ask("edit", path)))
 
-/** Agents' own files lie among ours: `fs` of a space. */
+/** The agents' own files are among ours, in `fs` of a space. */
 const OWN_FILES = [".meridian/.spaces/*/fs/*", "*/.meridian/.spaces/*/fs/*"].map((path) =>
   allow("edit", path),
 )
 
-/** Refused whatever the tier says: what git obeys, and everything outside. */
+/** Refused in every tier: files git obeys, and everything outside. */
 export const SANDBOXED: readonly PermissionRule[] = [
   deny("external_directory"),
   ...[".git", ".git/*", "*/.git", "*/.git/*"].map((path) => deny("edit", path)),
 ]
 
-/** What runs commands later, decides what runs may do, or is obeyed by other agents. */
+/** Files that run commands later, decide what runs may do, or are obeyed by other agents. */
 const GUARDED = [
   ...guarded([".meridian"]),
   ...OWN_FILES,
@@ -140,7 +140,7 @@ const GUARDED = [
   ]),
 ]
 
-/** What agents are told at every start. Guarded where the user says so: `permissions.guard_instructions`. */
+/** Instructions that agents read at every start. Guarded if the user wants it: `permissions.guard_instructions`. */
 const INSTRUCTIONS = guarded([
   "AGENTS.md",
   "AGENTS.override.md",

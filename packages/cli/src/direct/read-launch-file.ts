@@ -16,5 +16,5 @@ export const readLaunchFile = (path: string | undefined): LaunchFile => {
   })
 }
 
-/** A prompt and the standing text of a launch, each of which has its own bound. */
+/** A prompt and the standing text of a launch, each with its own bound. */
 const LARGEST_BYTES = 33_554_432

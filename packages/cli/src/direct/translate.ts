@@ -1,6 +1,6 @@
 /**
- * The durable events of a session as the events of a run, and how the run ended. A fold: state inside, no I/O. Deltas are
- * not read here; a run is told whole texts.
+ * Turns the durable events of a session into the events of a run, and says how the run ended. A fold: state inside,
+ * no I/O. It reads no deltas; a run gets whole texts.
  */
 import type { SessionEvent } from "@meridian/engine"
 import {
@@ -18,11 +18,11 @@ import type { DirectEvent, Usage } from "@meridian/spaces"
 import { classOfFailure } from "./failure-class.ts"
 
 export type Ending =
-  /** Nothing that was begun is unfinished. */
+  /** Everything that began has finished. */
   | { readonly tag: "settled" }
   | { readonly tag: "interrupted" }
   | { readonly tag: "failed"; readonly error: RecordedError }
-  /** It stopped in the middle, and nobody said why. */
+  /** It stopped in the middle without a reason. */
   | { readonly tag: "unfinished"; readonly why: string }
 
 export interface Translator {
@@ -38,7 +38,7 @@ interface OpenCall {
 const UNBEGUN: Ending = { tag: "unfinished", why: "The session ended before a turn was begun." }
 
 export const openTranslator = (options: {
-  /** Whether the price of a model is known; a cost of nothing means nothing otherwise. */
+  /** Whether the price of a model is known. Without a price, a cost of 0 means nothing. */
   readonly isPriced: (model: string) => boolean
 }): Translator => {
   const calls = new Map<string, OpenCall>()
@@ -158,7 +158,7 @@ export const openTranslator = (options: {
       case "session.next.interrupt.requested.1":
         ending = { tag: "interrupted" }
         return []
-      // What the model is told, and what people decide: no part of what a run did.
+      // What the model is told, and what people decide: not part of what a run did.
       case "session.next.created.1":
       case "session.next.agent.switched.1":
       case "session.next.model.switched.1":
@@ -207,7 +207,7 @@ const endingOf = (finish: string): Ending => {
   }
 }
 
-/** Of the engine's five kinds of tokens: what was written into the cache was read first; reasoning was written. */
+/** From the engine's five kinds of tokens: what was written into the cache was read first, and reasoning is output. */
 const usageOf = (usage: RecordedUsage, costUsd: number | undefined): Usage => ({
   inputTokens: usage.input + usage.cacheWrite,
   cachedInputTokens: usage.cacheRead,
@@ -218,7 +218,7 @@ const usageOf = (usage: RecordedUsage, costUsd: number | undefined): Usage => ({
 const textOf = (content: readonly RecordedContent[]): string =>
   content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n")
 
-/** Files that a tool which edits says it wrote: one, or several. */
+/** The files that an edit tool says it wrote, one or several. */
 const filesOf = (kind: ToolKind | undefined, structured: Json | undefined): readonly DirectEvent[] => {
   if (kind !== "edit") return []
   const { files = [structured] } = asObject(structured) ?? {}

@@ -1,8 +1,8 @@
-/** What puts the commands of an engine into a sandbox: that of its launch, or the one that the configuration asks for. */
+/** Wraps the commands of an engine in a sandbox: that of its launch, or the configured one. */
 import type { EngineOptions } from "@meridian/engine"
 import { chooseSandbox, openPlace, wrapInSandbox, type Config, type World } from "@meridian/spaces"
 
-/** Undefined: none. Throws SANDBOX_UNAVAILABLE where one is demanded. */
+/** Undefined: no sandbox. Throws SANDBOX_UNAVAILABLE if one is required. */
 export const wrapperFor = async (
   told: "on" | "off" | undefined,
   config: Config,

@@ -1,4 +1,4 @@
-/** What an export says, one entry after the other, already without secrets. Renderers only lay it out. */
+/** The content of an export, entry by entry, already without secrets. Renderers only lay it out. */
 import type { SpokenPiece } from "@meridian/continuity"
 import type { Json, RecordedContent, TodoItem } from "@meridian/protocol"
 
@@ -12,7 +12,7 @@ interface Dated {
 export interface ExportedFile {
   readonly media_type: string
   readonly name?: string
-  /** Pictures only: what else was attached stays where it is. */
+  /** Pictures only: other attachments are not included. */
   readonly base64?: string
 }
 
@@ -38,7 +38,7 @@ export interface ExportHead {
   readonly began?: string
 }
 
-/** Undefined for what nobody said. */
+/** Undefined for pieces without words. */
 export const entryOf = (piece: SpokenPiece, hiding: Hiding): ExportEntry | undefined => {
   const time = "time" in piece && piece.time !== undefined ? { time: new Date(piece.time).toISOString() } : {}
   switch (piece.kind) {

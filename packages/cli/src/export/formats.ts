@@ -1,3 +1,3 @@
-/** How an export can be written. Alone in its file: help needs it and none of the code. */
+/** The formats of an export. In a separate file because help needs them without the code. */
 export const EXPORT_FORMATS = ["md", "html", "json"] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]

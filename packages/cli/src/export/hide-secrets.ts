@@ -1,6 +1,6 @@
 /**
- * Takes credentials out of what leaves this machine, and counts what it took. What only looks alike stays: hashes of commits,
- * UUIDs, checksums, the example keys of documentation.
+ * Removes credentials from what leaves this machine, and counts them. Lookalikes stay: hashes of commits, UUIDs,
+ * checksums, the example keys of documentation.
  */
 import type { Json } from "@meridian/protocol"
 
@@ -9,13 +9,13 @@ import { SECRET_SHAPES } from "./secret-shapes.ts"
 
 export interface Hiding {
   readonly text: (text: string) => string
-  /** Every text inside; one under a secret's name as a whole. */
+  /** Handles every text inside; one under a secret's name is hidden whole. */
   readonly value: (value: Json) => Json
   /** Kind -> how many were hidden. */
   readonly counts: () => ReadonlyMap<string, number>
 }
 
-/** `env`: values of variables with a secret's name are hidden wherever they stand. */
+/** `env`: values of variables with a secret's name are hidden wherever they occur. */
 export const openHiding = (env: Readonly<Record<string, string | undefined>> = {}): Hiding => {
   const counts = new Map<string, number>()
   const known = Object.entries(env).flatMap(([name, value = ""]) =>
@@ -74,13 +74,13 @@ export const openHiding = (env: Readonly<Record<string, string | undefined>> = {
 
 const SHORTEST_KNOWN = 8
 
-/** What it is called is all that is known of it. */
+/** Only its name shows that it is secret. */
 const NAMED = "named secret"
 
 const isSecretValue = (name: string, value: string): boolean =>
   isSecretName(name) && looksSecret({ name, value, isQuoted: true }) && !isKept(value)
 
-/** Of the arguments a replacer gets: the match, or what of it is hidden. */
+/** From the arguments of a replacer: the match, or the part of it to hide. */
 const replacement = (found: readonly unknown[], hide: () => string): string => {
   const whole = String(found[0])
   const groups: unknown = found.at(-1)
@@ -90,17 +90,20 @@ const replacement = (found: readonly unknown[], hide: () => string): string => {
   return isKept(secret) ? whole : cutOut(whole, secret, hide)
 }
 
-/** The last place it stands at: what is before it is its name. */
+/** Cuts its last occurrence: the text before it is its name. */
 const cutOut = (whole: string, secret: string, hide: () => string): string => {
   const at = whole.lastIndexOf(secret)
   return `${whole.slice(0, at)}${hide()}${whole.slice(at + secret.length)}`
 }
 
-/** Examples of documentation, and what is filled in later. */
+/** Examples from documentation, and placeholders. */
 const isKept = (secret: string): boolean =>
   EXAMPLES.has(secret) || /^[^\s;]*(?:EXAMPLE|example)[^\s;]*$/.test(secret) || isFilling(secret)
 
-/** The same few characters over and over. What counts up is hidden: people make test keys that way, and some of them open doors. */
+/**
+ * The same few characters repeated. A counting sequence is hidden: people make test keys that way, and some of them
+ * are real.
+ */
 const isFilling = (secret: string): boolean => {
   const body = secret.replace(/^[A-Za-z]{1,10}[_-](?:[a-z]{2,8}[_-])?/, "")
   if (/^[xX*.•_-]+$/.test(body) || /(?:[xX]{6,}|\.{3,}|\*{4,}|…)/.test(secret)) return true

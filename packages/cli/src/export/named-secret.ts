@@ -1,14 +1,14 @@
 /**
- * Values that are secret because of what they are called: `DB_PASSWORD=...`, `"apiKey": "..."`. Pure. Names alone would hide
- * half of every program, so a value has to look like one: no variable, no type, no placeholder, no ordinary word.
+ * Values that are secret because of their names: `DB_PASSWORD=...`, `"apiKey": "..."`. Pure. Names alone would hide
+ * half of every program, so a value must also look secret: not a variable, a type, a placeholder or an ordinary word.
  */
 const WORD =
   "api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|license[_-]?key|client-key-data|client[_-]?secret|app[_-]?secret|secret|access[_-]?token|refresh[_-]?token|auth[_-]?token|token|password|passwd|passphrase|pwd|credentials?"
 
-/** What may stand behind the word: `_prod`, `.v2`. */
+/** What may follow the word: `_prod`, `.v2`. */
 const REST = String.raw`(?:[_.-][A-Za-z0-9]{1,20}){0,2}`
 
-/** In double quotes, in single ones, or bare; quotes may be escaped, in a text that is JSON itself. */
+/** In double quotes, in single ones, or bare. Quotes may be escaped, in a text that is itself JSON. */
 const VALUE = String.raw`\\{0,3}"(?<double>[^"\\\r\n]{1,400})|\\{0,3}'(?<single>[^'\\\r\n]{1,400})|(?<bare>[^\s"'\\${"`"},;()[\]{}<>]{1,400})`
 
 /** `name = value`, `name: value`, `"name": "value"`. The name may begin before the match: `nameBefore` has that part. */
@@ -17,10 +17,10 @@ export const ASSIGNED = new RegExp(
   "gi",
 )
 
-/** Almost every text has none of these. */
+/** Almost every text contains none of these. */
 export const MAY_BE_ASSIGNED = /key|token|secret|passw|passphrase|pwd|credential/i
 
-/** The part of a name that stands before this place. */
+/** The part of a name before this place. */
 export const nameBefore = (text: string, at: number): string =>
   /[A-Za-z0-9_.-]*$/.exec(text.slice(Math.max(0, at - LONGEST_NAME), at))?.[0] ?? ""
 
@@ -35,7 +35,7 @@ export const isSecretName = (name: string): boolean =>
 export interface Named {
   readonly name: string
   readonly value: string
-  /** The author said that it is a text. */
+  /** The author wrote it as a text. */
   readonly isQuoted: boolean
 }
 
@@ -43,7 +43,7 @@ export const looksSecret = ({ name, value, isQuoted }: Named): boolean => {
   const plain = value.trim()
   if (plain.length < SHORTEST || /\s/.test(plain)) return false
   if (PLACEHOLDER.test(plain) || REFERENCE.test(plain) || TYPE.test(plain)) return false
-  // A password may be any word; a quoted text or a variable of a shell is surely not the name of something else.
+  // A password may be any word. A quoted text or a shell variable is surely not the name of something else.
   if (/pass|pwd/i.test(name) && (isQuoted || /^[A-Z0-9_]+$/.test(name))) return true
   if (ORDINARY.test(plain)) return false
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(plain)).length
@@ -54,7 +54,7 @@ export const looksSecret = ({ name, value, isQuoted }: Named): boolean => {
 const SHORTEST = 6
 const LONG = 16
 
-/** Where a real one is to be put, and what people write in its place. */
+/** Placeholders that people write for a real value. */
 const PLACEHOLDER =
   /^(?:[x*.#•-]{3,}|<.*>|\[.*\]|\{.*\}|(?:your|my|the|some|an?|insert|enter|replace|add)[-_ ].*|.*(?:example|placeholder|changeme|change[-_]me|redacted|hidden|dummy|sample|here|todo|undefined|null|none|empty).*)$/i
 
@@ -62,7 +62,7 @@ const PLACEHOLDER =
 const REFERENCE =
   /^(?:\$|%|@|&|\*|process\.env|os\.environ|env[.[(]|ENV\[|secrets\.|vault:|op:\/\/|file:|https?:\/\/|\/|\.\/|~\/)|\$\{|\{\{|\(|=>/
 
-/** Said of the value instead of it. */
+/** Describes the value instead of giving it. */
 const TYPE =
   /^(?:true|false|string|number|boolean|object|unknown|required|optional|password|passwd|passphrase|secret|token|bytes)[,;?]?$/i
 

@@ -1,6 +1,6 @@
 /**
- * An export as one page that needs nothing else: no script, no address, pictures inside. Whatever was said is text; the
- * page's own rule (Content-Security-Policy) would stop a browser from fetching anything even if it were not.
+ * An export as one self-contained page: no script, no address, pictures inside. Everything that was said is text.
+ * Even if it were not, the page's own rule (Content-Security-Policy) would stop a browser from fetching anything.
  */
 import type { ExportEntry, ExportedFile, ExportHead } from "./entry.ts"
 import { hiddenSentence, type Renderer } from "./renderer.ts"

@@ -1,6 +1,6 @@
 /**
- * An export as Markdown. Headings are ours alone: what was said stands in quotes, calls and results in fences, so no text
- * can pass for another speaker, and nothing in it is fetched when the page is shown.
+ * An export as Markdown. Only we write headings. Words are in quotes, calls and results in fences, so no text can
+ * pass for another speaker, and showing the page fetches nothing.
  */
 import { oneLine } from "@meridian/protocol"
 
@@ -64,7 +64,7 @@ const fenced = (text: string, language: string): string => {
   return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`
 }
 
-/** Code keeps its form; outside of it no tag and no picture is left. */
+/** Code keeps its form; outside it no tag and no picture is left. */
 const quoted = (text: string): string => {
   let fence: string | undefined
   return text

@@ -1,10 +1,10 @@
-/** How an export is laid out, piece by piece: a session of any size is written without being held. */
+/** How an export is laid out, piece by piece: a session of any size is written without holding it in memory. */
 import type { ExportEntry, ExportHead } from "./entry.ts"
 
 export interface ExportEnd {
   /** Kind of secret -> how many were hidden. */
   readonly hidden: ReadonlyMap<string, number>
-  /** What the source has and cannot be told, a sentence each. */
+  /** What the source has but the export cannot show, one sentence each. */
   readonly lost: readonly string[]
 }
 

@@ -1,6 +1,7 @@
 /**
- * What credentials look like. Each has a name people understand, words one of which stands in every one of its kind (so that
- * almost every text is passed over quickly), and a pattern. Where a pattern has a group `value`, only that is hidden.
+ * What credentials look like. Each shape has a name people understand, hints, and a pattern. Every secret of its kind
+ * contains one of the hints, so almost every text is skipped quickly. If a pattern has a group `value`, only that
+ * part is hidden.
  *
  * Patterns are linear in the text: runs are bounded or cannot overlap with what follows them.
  */
@@ -16,16 +17,16 @@ const shape = (name: string, hints: string | readonly string[], pattern: RegExp)
   pattern,
 })
 
-/** A token with a prefix nobody else uses. */
+/** A token with a prefix that nothing else uses. */
 const token = (name: string, prefix: string, rest = String.raw`[A-Za-z0-9_-]{16,512}`): SecretShape =>
   shape(name, prefix, new RegExp(`(?<![A-Za-z0-9])${prefix.replaceAll(".", String.raw`\.`)}${rest}`, "g"))
 
-/** The same with a prefix that also stands in ordinary data: inside a longer run of base64 it is none. */
+/** The same with a prefix that also occurs in ordinary data: inside a longer run of base64 it does not count. */
 const weakToken = (name: string, prefix: string, rest: string): SecretShape =>
   shape(name, prefix, new RegExp(`(?<![A-Za-z0-9+/_-])${prefix}${rest}(?![A-Za-z0-9+/_-])`, "g"))
 
 export const SECRET_SHAPES: readonly SecretShape[] = [
-  // Whole blocks first: nothing inside them is looked at again.
+  // Whole blocks first: nothing inside them is examined again.
   shape(
     "private key",
     "PRIVATE KEY",

@@ -1,4 +1,4 @@
-/** From a conversation to the text of its export, written as it is made. */
+/** Turns a conversation into the text of its export, written piece by piece. */
 import { oneLine } from "@meridian/protocol"
 
 import type { Conversation } from "../sessions/open-conversation.ts"
@@ -27,7 +27,7 @@ export const writeExport = async (
     const entry = entryOf(piece, hiding)
     if (entry !== undefined) write(renderer.entry(entry))
   }
-  // An export keeps thoughts as they are; only an import has to turn them into text.
+  // An export keeps thoughts as they are. Only an import must turn them into text.
   const lost = conversation.losses.list().flatMap(({ kind, text }) => (kind === "thinking" ? [] : [text]))
   const end = { hidden: hiding.counts(), lost }
   write(renderer.end(end))

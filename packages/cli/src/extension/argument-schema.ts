@@ -10,7 +10,7 @@ export const argumentSchema = (args: unknown): JsonObject => {
   }
 }
 
-/** One that cannot say what it is takes anything. */
+/** A schema that cannot describe itself accepts anything. */
 const fieldSchema = (schema: unknown): JsonObject => {
   const write: unknown = Reflect.get(Object(schema), "toJSONSchema")
   if (typeof write !== "function") return {}

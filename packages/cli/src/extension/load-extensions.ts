@@ -1,4 +1,7 @@
-/** The extensions of the user and of a trusted project, loaded as they stand and added to an engine. What is wrong with one is told. */
+/**
+ * Loads the extensions of the user and of a trusted project as they are, and adds them to an engine. Reports what is
+ * wrong with one.
+ */
 import { homedir } from "node:os"
 import { basename, isAbsolute, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -6,7 +9,7 @@ import { pathToFileURL } from "node:url"
 import type { Engine, Extension } from "@meridian/engine"
 import { findExtensionFiles, openPlace, readConfig, type World } from "@meridian/spaces"
 
-/** How long the function of a file may take to make its extension. */
+/** How long a file's function may take to make its extension. */
 const LOAD_MS = 10_000
 
 export const addExtensions = async (engine: Pick<Engine, "extensions">, world: World): Promise<void> => {
@@ -28,7 +31,7 @@ export const addExtensions = async (engine: Pick<Engine, "extensions">, world: W
     }
   }
   for (const file of own) await add(file, () => loadFile(file))
-  // What a project brings is for its own sessions.
+  // A project's extensions apply to its own sessions only.
   for (const file of project)
     await add(file, async () => ({ ...(await loadFile(file)), directory: place.project }))
   for (const plugin of plugins) {
@@ -47,7 +50,7 @@ export const addExtensions = async (engine: Pick<Engine, "extensions">, world: W
   }
 }
 
-/** Its default export: an extension, or a function that makes one. Throws what is wrong with it. */
+/** The file's default export: an extension, or a function that makes one. Throws what is wrong with it. */
 export const loadFile = async (file: string): Promise<Extension> => {
   const { default: exported } = await importFile(file)
   const made: unknown = isMaker(exported) ? await within(Promise.resolve(exported())) : exported

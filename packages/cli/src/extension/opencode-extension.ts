@@ -1,6 +1,6 @@
 /**
- * A plugin written for OpenCode (V1) as an extension of the engine, as far as its hooks have a counterpart. There a hook changes the
- * value it is given; here it gets a copy, and what became of it is the answer.
+ * A plugin written for OpenCode (V1) as an extension of the engine, as far as its hooks have a counterpart. In
+ * OpenCode a hook changes the value it gets. Here it gets a copy, and the changed copy is the answer.
  */
 import type { EmbedderScene, EmbedderTool, Extension, ExtensionHooks } from "@meridian/engine"
 import { isJsonObject } from "@meridian/protocol"
@@ -9,7 +9,7 @@ import { argumentSchema } from "./argument-schema.ts"
 
 export interface OpenCodeExtension {
   readonly extension: Extension
-  /** Hooks of the plugin that nobody asks here. */
+  /** Hooks of the plugin that are never called here. */
   readonly unasked: readonly string[]
 }
 
@@ -21,7 +21,7 @@ interface Place {
 type Hook = (input: object, output: Record<string, unknown>) => unknown
 type Hooks = Readonly<Record<string, unknown>>
 
-/** Every function a module exports is a plugin; what they return is joined. Throws when there is none. */
+/** Every function a module exports is a plugin, and their results are joined. Throws if there is none. */
 export const openCodeExtension = async (
   name: string,
   exports: Hooks,
@@ -41,7 +41,7 @@ export const openCodeExtension = async (
   }
 }
 
-/** What stands behind the client and the shell of OpenCode is not here. */
+/** OpenCode's client and shell do not exist here. */
 const surroundings = ({ directory, worktree }: Place): object => {
   const absent = (what: string) =>
     new Proxy(() => undefined, {
@@ -114,7 +114,7 @@ const hooksOf = (made: readonly Hooks[]): ExtensionHooks => {
               for (const hook of having("tool.execute.before"))
                 await hook({ tool: call.tool, sessionID: call.sessionID, callID: call.callID }, output)
             } catch (error) {
-              // There, throwing is how a plugin refuses a call.
+              // In OpenCode, a plugin refuses a call by throwing.
               return { refuse: error instanceof Error ? error.message : String(error) }
             }
             return { ...call, input: output.args }
@@ -151,7 +151,7 @@ const settingsOf = (
   const { temperature, topP, maxOutputTokens, options } = params
   const given = { temperature, topP, maxOutputTokens, options: isEmpty(options) ? undefined : options }
   const said = Object.entries(given).filter(([, value]) => value !== undefined)
-  // The engine looks at every one of them.
+  // The engine validates every one of them.
   return { ...before, ...Object.fromEntries(said) }
 }
 
@@ -168,7 +168,7 @@ interface ShownMessage {
   readonly parts: readonly ShownPart[]
 }
 
-/** Its words: a plugin may change them; calls and results are not shown. */
+/** A message's words, which a plugin may change. Calls and results are not shown. */
 const shownMessage = ({ role, content }: Message, at: number, sessionID: string): ShownMessage => ({
   info: { id: `message_${at}`, role, sessionID },
   parts:

@@ -1,15 +1,18 @@
-/** The calls of conversations, by how they ended: whoever carries a task on must not make those again that succeeded. A fold. */
+/**
+ * The calls of conversations, by how they ended: an agent that takes over a task must not repeat those that
+ * succeeded. A fold.
+ */
 import type { SpokenPiece } from "@meridian/continuity"
 
 import { describeCall } from "../direct/conversation/describe.ts"
 
 export interface DoneCalls {
-  /** Calls that changed or ran something, oldest first, each sentence once. */
+  /** Calls that changed or ran something, oldest first, without repeated sentences. */
   readonly succeeded: readonly string[]
   /** Succeeded calls that only looked. */
   readonly looks: number
   readonly failed: readonly string[]
-  /** They began, and nobody recorded how they ended. */
+  /** Calls without a recorded end. */
   readonly open: readonly string[]
 }
 
@@ -18,7 +21,7 @@ export interface CallsFold {
   readonly calls: () => DoneCalls
 }
 
-/** Whoever makes ten thousand calls is told of the last ones. */
+/** Of more calls than this, only the newest are kept. */
 const MOST_KEPT = 500
 
 export const foldCalls = (): CallsFold => {
@@ -27,7 +30,7 @@ export const foldCalls = (): CallsFold => {
   const failed = new Set<string>()
   let looks = 0
   const keep = (among: Set<string>, words: string): void => {
-    // The last time counts: order is that of the last success.
+    // Ordered by the last success of each.
     among.delete(words)
     among.add(words)
     const [oldest] = among

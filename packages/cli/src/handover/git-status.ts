@@ -1,4 +1,4 @@
-/** `git status` of a folder, with nothing started that its repository names. "" where there is none to tell. */
+/** `git status` of a folder, without starting anything its repository names. "" if there is none to show. */
 import { execFile } from "node:child_process"
 
 import { DRIVER_QUERY, lookOnlyGit, readDrivers } from "@meridian/protocol"

@@ -1,4 +1,4 @@
-/** Reads what other harnesses keep of a task, and makes one text of it for the harness that carries the task on. */
+/** Reads what other harnesses keep about a task, and makes one text of it for the harness that takes over. */
 import { openLedger, readPin } from "@meridian/continuity"
 import type { World } from "@meridian/spaces"
 
@@ -12,7 +12,7 @@ import { renderHandover } from "./render-handover.ts"
 
 type Query = Parameters<NonNullable<World["handover"]>>[0]
 
-/** Never rejects: what cannot be read is named, and the rest is told. */
+/** Never rejects: it names what cannot be read and reports the rest. */
 export const makeHandover = async (query: Query): Promise<string> => {
   const { cwd, env } = query
   const place = { root: projectRoot(cwd), directory: cwd }

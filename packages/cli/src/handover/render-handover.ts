@@ -1,6 +1,6 @@
 /**
- * What an agent is told that carries on with a task of others: state, calls, last words, git. It stands before the task, so all
- * that comes from models, tools and files is quoted line by line and can pass for nothing else. Pure.
+ * What an agent is told when it takes over a task: state, calls, last words, git. It comes before the task, so
+ * everything from models, tools and files is quoted line by line and cannot pass for anything else. Pure.
  */
 import { cutLine, quoteLine } from "@meridian/continuity"
 
@@ -9,7 +9,7 @@ import type { DoneCalls } from "./done-calls.ts"
 export interface HandoverParts {
   /** Names of the conversations, oldest first. */
   readonly held: readonly string[]
-  /** Conversations that could not be read, each with why. */
+  /** Conversations that could not be read, each with the reason. */
   readonly unread: readonly string[]
   /** The pinned state, as after a compaction. */
   readonly state: string

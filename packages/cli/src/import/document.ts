@@ -1,4 +1,4 @@
-/** A file that is one JSON document: read whole, or told where it stops being one. */
+/** A file that is one JSON document: parsed whole, or reported with the place where it stops being one. */
 import { isUtf8 } from "node:buffer"
 
 import { asObject, type JsonObject } from "@meridian/protocol"
@@ -13,7 +13,7 @@ export const parseDocument = (text: string): JsonObject | string => {
   }
 }
 
-/** The place is what V8 says at the end of its message; before it may stand a piece of the file. */
+/** V8 puts the place at the end of its message. Before it there may be a piece of the file. */
 const whatIsWrong = (text: string, message: string): string => {
   const place = / at position (\d{1,10})(?: \(line \d+ column \d+\))?$/.exec(message)?.[1]
   const at = place === undefined ? undefined : Number(place)

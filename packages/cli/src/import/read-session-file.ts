@@ -1,4 +1,4 @@
-/** A foreign session file, told as pieces of a conversation: what it is, what was said, what was lost. */
+/** A foreign session file as pieces of a conversation: its format, what was said, what was lost. */
 import {
   formatOf,
   isDocument,
@@ -57,7 +57,7 @@ export const readSessionFile = async (
   }
 }
 
-/** Whether it makes a conversation of what would be none without it. */
+/** Whether this piece alone makes the file a conversation. */
 const isSaid = (piece: SpokenPiece): boolean => {
   switch (piece.kind) {
     case "prompt":
@@ -76,7 +76,7 @@ const isSaid = (piece: SpokenPiece): boolean => {
   }
 }
 
-/** The first line that could only be one harness's decides; those before it are looked at again then. */
+/** The first line that only one harness could have written decides. The lines before it are then read again. */
 const survey = async (
   entries: AsyncIterable<JsonObject>,
   isWhole: boolean,

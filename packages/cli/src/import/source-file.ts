@@ -1,6 +1,6 @@
 /**
- * The bytes of a foreign session: read twice, in pieces, always the same ones. A harness may still be writing the file, so
- * its size is taken once; what comes through a pipe is kept in a temporary file first.
+ * The bytes of a foreign session: read twice, in pieces, always the same ones. A harness may still be writing the
+ * file, so its size is taken once. Input from a pipe is first kept in a temporary file.
  */
 import { createHash } from "node:crypto"
 import {
@@ -34,18 +34,18 @@ export const IMPORT_LIMITS = {
   fileBytes: 8 * 1024 ** 3,
   /** A picture is a line of some megabytes. */
   lineBytes: 64 * 1024 ** 2,
-  /** A document is parsed as a whole. */
+  /** A document is parsed whole. */
   documentBytes: 256 * 1024 ** 2,
-  /** Lines that are looked at to tell the format. */
+  /** Lines that are read to recognise the format. */
   linesToTell: 1_000,
 } as const
 
 export interface SourceFile extends Disposable {
   readonly start: () => Promise<string>
   readonly bytes: number
-  /** Every line that is a JSON object; what is wrong with the others is handed to `onBad`. */
+  /** Every line that is a JSON object. Problems of the others go to `onBad`. */
   readonly lines: (onBad: (kind: "damaged" | "long" | "mangled") => void) => AsyncIterable<JsonObject>
-  /** The whole as one document: `info`, then each of `messages`. */
+  /** The whole file as one document: `info`, then each of `messages`. */
   readonly document: (onBad: (kind: "damaged" | "mangled") => void) => AsyncIterable<JsonObject>
   readonly digest: () => Promise<string>
 }
@@ -205,5 +205,5 @@ const unreadable = (path: string, cause: unknown): unknown => {
   return new Failure("IMPORT_UNREADABLE", { file: nameOfSource(path), why }, { cause })
 }
 
-/** What a person is told it is. */
+/** Its name in messages. */
 export const nameOfSource = (path: string): string => (path === "-" ? "stdin" : path)

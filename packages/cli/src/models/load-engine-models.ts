@@ -1,4 +1,4 @@
-/** The models an engine of this command can use now, and why it cannot use the others. */
+/** The models this command's engine can use now, and why it cannot use the others. */
 import type { ModelConfig } from "@meridian/engine"
 import {
   ECHO_MODEL,
@@ -12,17 +12,17 @@ import {
 import { settingsOfRow } from "./settings-row.ts"
 
 export interface EngineModels {
-  /** At least one: without any that can think, the one that echoes. */
+  /** At least one: without a thinking model, the one that echoes. */
   readonly models: readonly ModelConfig[]
   /** The model of a session that names none: `direct.model`, else the first usable. */
   readonly defaultModel?: string
-  /** `provider/*` where a whole provider cannot be used. */
+  /** `provider/*` if a whole provider cannot be used. */
   readonly unusable: readonly { readonly id: string; readonly why: string }[]
 }
 
 /**
- * `wanted`: ids (`provider/model`) that must be there although no catalogue lists them. Throws MODEL_NOT_USABLE when one
- * of them cannot be used, with what is missing, and CONFIG_INVALID for a wrong table.
+ * `wanted`: ids (`provider/model`) that must be included even if no catalogue lists them. Throws MODEL_NOT_USABLE
+ * with what is missing if one of them cannot be used, and CONFIG_INVALID for a wrong table.
  */
 export const loadEngineModels = async (
   world: ModelsWorld,
@@ -49,7 +49,7 @@ const modelConfig = (
   env: ModelsWorld["env"],
 ): ModelConfig => {
   const { kind, address, key, headers } = connection
-  // A line feed behind a key is a slip of whoever stored it, and no header may have one.
+  // A line feed after a key was stored by mistake, and no header may contain one.
   const apiKey = (key.tag === "variable" ? env[key.name] : key.tag === "given" ? key.key : undefined)?.trim()
   return {
     id,
@@ -80,7 +80,7 @@ const ECHO: ModelConfig = {
   provider: "scripted",
   contextWindow: 100_000,
   maxOutput: 8_000,
-  // What a launcher put before the person's own words is not echoed.
+  // Does not echo what a launcher put before the person's own words.
   script: ({ lastUser }) => ({
     text: `echo: ${lastUser.replace(REPORT_INSTRUCTION, "").trim().slice(0, ECHOED)}`,
   }),

@@ -1,6 +1,7 @@
 /**
- * The sessions that fit a query best, each once, with the part that shows why. The index says which parts have all the words;
- * the parts themselves say how well: words in a row go before words close to each other, then the newer before the older.
+ * The sessions that fit a query best, without duplicates, each with the part that shows why. The index finds the
+ * parts with all the words. The parts themselves give the rank: words in a row beat words close to each other, then
+ * newer beats older.
  */
 import type { DatabaseSync } from "node:sqlite"
 
@@ -12,7 +13,7 @@ import { readPlace } from "./read-place.ts"
 import { findSnippet, type Found } from "./snippet.ts"
 
 export interface Scope {
-  /** Only sessions that worked there or below; all when left out. */
+  /** Only sessions that worked there or below. All if absent. */
   readonly directory?: string
   readonly keeper?: Keeper
   /** The only server whose sessions are meant. */
@@ -32,7 +33,7 @@ export interface FoundSession {
 export interface FindOptions extends Scope {
   readonly engines: Pick<Engines, "open">
   readonly limit: number
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   readonly clock?: () => number
 }
 
@@ -57,7 +58,7 @@ export const findSessions = async (
     .map(({ found }) => found)
 }
 
-/** How many sessions a search looks through. */
+/** How many sessions a search covers. */
 export const countSessions = (database: DatabaseSync, scope: Scope): number => {
   const { condition, values } = conditionOf(scope)
   const sql = `select count(*) as n from session join source on source.id = session.source where ${condition}`
@@ -73,8 +74,8 @@ interface Row extends Omit<FoundSession, "snippet" | "id"> {
 }
 
 /**
- * Parts of sessions with these words, the newest first. Words that stand everywhere would take long, so the index is asked
- * in slices, and when time is up the older ones are left out: whoever looks for such words has the newest in mind.
+ * Parts of sessions with these words, newest first. Common words would take long, so the index is asked in slices,
+ * and the older ones are left out when time is up: a person who searches for such words means the newest.
  */
 const matches = (
   database: DatabaseSync,
@@ -119,7 +120,7 @@ const deadline = (clock: () => number): (() => boolean) => {
   return () => clock() > until
 }
 
-/** Reading costs time: a few parts of each session are enough to tell, and a bounded number of all. */
+/** Reading costs time: a few parts of each session are enough to rank it, and the total is bounded. */
 const someOfEach = (rows: readonly Row[]): readonly Row[] => {
   const counts = new Map<number, number>()
   const seen = new Set<number>()

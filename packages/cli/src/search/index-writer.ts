@@ -17,13 +17,13 @@ export interface KnownSource {
 export interface IndexWriter {
   readonly begin: () => void
   readonly commit: () => void
-  /** Commits when enough bytes of sources were read since; `before` makes consistent what is committed. */
+  /** Commits when enough bytes of sources were read since. `before` makes the committed state consistent. */
   readonly mayCommit: (bytes: number, before: () => void) => void
   readonly sourceOf: (path: string) => KnownSource | undefined
   readonly putSource: (source: { readonly path: string; readonly keeper: Keeper }) => number
   /** How far a file was indexed. */
   readonly setThrough: (source: number, through: number, head: string) => void
-  /** It is indexed as it stands. */
+  /** The source is indexed in its present state. */
   readonly setStamp: (source: number, stamp: string) => void
   /** A file that is not among these was deleted. A server that is not was not named this time. */
   readonly keepSources: (paths: ReadonlySet<string>) => void
@@ -31,7 +31,7 @@ export interface IndexWriter {
   readonly forgetSessions: (source: number) => void
   readonly forgetSession: (source: number, name: string) => void
   readonly putSession: (source: number, name: string, updated: number) => number
-  /** The one session of a file, whatever it is called by now. */
+  /** The only session of a file, whatever its current name. */
   readonly putOnlySession: (source: number, name: string, updated: number) => number
   readonly describe: (session: number, about: About) => void
   readonly markOf: (source: number, name: string) => number | undefined
@@ -42,7 +42,7 @@ export interface IndexWriter {
 export interface IndexedPlace {
   readonly session: number
   readonly first: number
-  /** Behind the last one. */
+  /** Follows the last one. */
   readonly last: number
   readonly time: number | undefined
   readonly words: string
@@ -67,7 +67,7 @@ export const openIndexWriter = (database: DatabaseSync): IndexWriter => {
   }
   const change = (sql: string): ((...values: readonly Value[]) => number) => {
     const statement = database.prepare(sql)
-    // FTS5 has ids of its own, beyond what a number can say.
+    // Ids of FTS5 can exceed what a number can hold.
     statement.setReadBigInts(true)
     return (...values) => asIndexFailure(() => Number(statement.run(...values).lastInsertRowid))
   }

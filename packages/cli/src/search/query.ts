@@ -1,16 +1,16 @@
-/** What a person typed, as a question to the index. Pure. */
+/** Turns what a person typed into a query of the index. Pure. */
 import { SEARCH_LIMITS } from "./limits.ts"
 
 export interface Query {
-  /** Everything in a row, when there is more than one word. */
+  /** All words in a row, if there is more than one. */
   readonly phrase?: string
   /** Every word, anywhere in the same part of a session. */
   readonly all: string
-  /** The words themselves in lower case, in their order: what a snippet shows. */
+  /** The words themselves, in lower case and in order, for a snippet. */
   readonly words: readonly string[]
 }
 
-/** Words in quotation marks belong together; a star at the end stands for any rest. Undefined when there is no word. */
+/** Words in quotation marks belong together; a star at the end matches any rest. Undefined if there is no word. */
 export const readQuery = (typed: string): Query | undefined => {
   const terms = [...typed.slice(0, SEARCH_LIMITS.queryCharacters).matchAll(/"([^"]*)"|(\S+)/g)]
     .map(([, quoted, word]) => (quoted ?? word ?? "").trim())
@@ -28,7 +28,7 @@ export const readQuery = (typed: string): Query | undefined => {
 const WORD = /[\p{L}\p{N}]/u
 const WORDS = /[\p{L}\p{N}]+/gu
 
-/** A text of FTS5: nothing in it is an operator. */
+/** A text of FTS5 in which nothing is an operator. */
 const quote = (term: string): string => {
   const isOpen = term.endsWith("*")
   const text = isOpen ? term.replace(/\*+$/, "") : term

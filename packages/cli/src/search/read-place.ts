@@ -1,4 +1,4 @@
-/** The texts of one place of the index, read again from the source. Nothing when the source is gone or changed since. */
+/** The texts of one place of the index, read again from the source. Empty if the source is gone or has changed since. */
 import { createLosses, openTranscript, READERS } from "@meridian/continuity"
 
 import type { Engines } from "../sessions/engine-store.ts"

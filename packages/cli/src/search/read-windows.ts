@@ -1,6 +1,6 @@
 /**
- * A file of lines, a window at a time: some whole lines, with the place they stand at. A line that is still being written
- * belongs to no window yet.
+ * A file of lines, one window at a time: some whole lines with their position. A line still being written belongs to
+ * no window yet.
  */
 import type { OpenTranscript } from "@meridian/continuity"
 import { parseObject, type JsonObject } from "@meridian/protocol"
@@ -26,7 +26,7 @@ export function* readWindows(
     let start = 0
     while (start < buffer.length) {
       const full = buffer.indexOf(NEWLINE, Math.min(start + windowBytes, buffer.length - 1))
-      // Of a buffer that goes on elsewhere only what surely is a whole window is taken.
+      // If the buffer does not reach the end, only certainly whole windows are taken.
       const end = full !== -1 ? full + 1 : isLast ? buffer.lastIndexOf(NEWLINE) + 1 : 0
       if (end <= start) break
       yield { from: at + start, to: at + end, entries: entriesIn(buffer.subarray(start, end)) }
@@ -37,7 +37,7 @@ export function* readWindows(
     if (start > 0) wanted = readBytes
     else if (wanted < lineBytes) wanted *= 2
     else {
-      // Longer than any line may be: it is passed over, however long it is.
+      // Longer than any line may be: it is skipped.
       at = skipLine(file, at + buffer.length, range.to)
       wanted = readBytes
     }

@@ -1,6 +1,6 @@
 /**
- * The index, one SQLite file in the user's cache. It holds no text, only which words stand where; a snippet is read from the
- * source itself.
+ * The index, one SQLite file in the user's cache. It holds no text, only the places of words; a snippet is read from
+ * the source itself.
  *
  *   source    a file or a database of a harness. `stamp` changes with it; `through` is how far a file was indexed, `head`
  *             the digest of its beginning: a file that was replaced is indexed anew.
@@ -8,7 +8,7 @@
  *   place     a part of a session: bytes of its file, messages of OpenCode, events of the engine.
  *   words     the words of each place (FTS5 without content), by the place's id.
  *
- * Another version, or a file SQLite cannot read, is thrown away and made again: everything in it can be.
+ * An index of another version, or one SQLite cannot read, is deleted and rebuilt from the sources.
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
@@ -16,7 +16,7 @@ import { DatabaseSync } from "node:sqlite"
 
 const VERSION = 1
 
-/** Words held in memory before they are written, sorted: the more, the less has to be merged later. */
+/** Bytes of words held in memory before they are written, sorted: the more, the less must be merged later. */
 const HASH_BYTES = 64 * 1024 * 1024
 
 const SCHEMA = `
@@ -56,11 +56,11 @@ const SCHEMA = `
 
 export interface SearchIndex {
   readonly database: DatabaseSync
-  /** One that was there could not be used, and is gone. */
+  /** An existing index was unusable and has been deleted. */
   readonly isReplaced: boolean
 }
 
-/** Throws what SQLite throws when none can be opened or made. */
+/** Throws what SQLite throws if none can be opened or made. */
 export const openSearchIndex = (path: string): SearchIndex => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   try {
@@ -72,24 +72,24 @@ export const openSearchIndex = (path: string): SearchIndex => {
   return { database: openOrMake(path), isReplaced: true }
 }
 
-/** What is in it can be made again. */
+/** Everything in it can be rebuilt. */
 export const discardIndex = (path: string): void => {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
 }
 
-/** Whether SQLite found that the file is not what it wrote. */
+/** Whether SQLite found the file damaged. */
 export const isDamage = (error: unknown): boolean =>
   codeOf(error) === CORRUPT || codeOf(error) === NOT_A_DATABASE
 
 /** Whether another process is writing. */
 export const isBusy = (error: unknown): boolean => codeOf(error) === BUSY
 
-/** Of SQLite's result codes. */
+/** SQLite's result codes. */
 const [BUSY, CORRUPT, NOT_A_DATABASE] = [5, 11, 26] as const
 
 const codeOf = (error: unknown): number => {
   const code: unknown = error instanceof Error ? Reflect.get(error, "errcode") : undefined
-  // The upper bytes say more closely what was the matter.
+  // The upper bytes hold an extended code.
   return typeof code === "number" ? code % 256 : 0
 }
 

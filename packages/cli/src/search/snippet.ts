@@ -5,13 +5,13 @@ import { SEARCH_LIMITS } from "./limits.ts"
 
 export interface Found {
   readonly snippet: string
-  /** How many of the words stand close together here. */
+  /** How many of the words are close together here. */
   readonly score: number
 }
 
 /**
- * `words` in lower case and in their order. Where they stand in a row is the best place; else where most of them are close
- * to each other. Letters with and without their marks are the same, as they are for the index.
+ * `words` in lower case and in order. The best place has them in a row; the next best has most of them close to each
+ * other. Letters with and without diacritics are equal, as in the index.
  */
 export const findSnippet = (text: string, words: readonly string[]): Found => {
   const plain = fold(text)
@@ -32,13 +32,13 @@ export const findSnippet = (text: string, words: readonly string[]): Found => {
 const placeInRow = (text: string, words: readonly string[]): number =>
   text.search(new RegExp(`${EDGE.before}${words.join(String.raw`[^\p{L}\p{N}]{1,8}`)}${EDGE.behind}`, "u"))
 
-/** Words are letters and digits, so nothing in them means anything in a pattern. */
+/** Words are letters and digits, so they contain nothing special to a pattern. */
 const EDGE = { before: String.raw`(?<![\p{L}\p{N}])`, behind: String.raw`(?![\p{L}\p{N}])` } as const
 
-/** Looked at for the best one. */
+/** How many places are compared. */
 const MOST_PLACES = 200
 
-/** Of the rarest word that is there at all: the others are looked for around it. */
+/** Places of the rarest word that occurs at all. The others are searched around it. */
 const placesOf = (text: string, words: readonly string[]): readonly number[] => {
   const lists = words.map((word) => occurrences(text, word)).filter((list) => list.length > 0)
   return lists.toSorted((one, other) => one.length - other.length)[0] ?? []
@@ -57,7 +57,7 @@ const scoreAt = (text: string, words: readonly string[], at: number): number => 
   return words.reduce((count, word) => (around.indexOf(word) === -1 ? count : count + 1), 0)
 }
 
-/** As long as the text itself, so that places stay the same. */
+/** As long as the text itself, so that positions stay the same. */
 const fold = (text: string): string => {
   const lower = text.toLowerCase()
   const bare = lower.replaceAll(MARKED, (letter) => letter.normalize("NFD").charAt(0))

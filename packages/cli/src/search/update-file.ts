@@ -1,6 +1,6 @@
 /**
- * One session file, from where the index has it to its last whole line. Harnesses only ever append; a file that begins
- * differently than it did was replaced, and is indexed anew.
+ * Indexes one session file, from its indexed position to its last whole line. Harnesses only ever append. A file with
+ * a different beginning was replaced, and is indexed anew.
  */
 import { createHash } from "node:crypto"
 
@@ -11,12 +11,12 @@ import type { IndexWriter } from "./index-writer.ts"
 import { readWindows } from "./read-windows.ts"
 import { wordsOfPiece } from "./words-of.ts"
 
-/** Whether anything else may run, and whether to go on. */
+/** Lets other work run, and tells whether to continue. */
 export type Breathe = (bytes: number) => Promise<boolean>
 
 export const fileStamp = ({ bytes, changed }: KeptFile): string => `${bytes}:${changed}`
 
-/** Throws when the file cannot be read. */
+/** Throws if the file cannot be read. */
 export const updateFile = async (index: IndexWriter, file: KeptFile, breathe: Breathe): Promise<void> => {
   const opened = openTranscript(file.path)
   if (typeof opened === "string") throw new Error(opened)
@@ -30,7 +30,7 @@ export const updateFile = async (index: IndexWriter, file: KeptFile, breathe: Br
   let through = isGrown ? known.through : 0
   const note = (): void => {
     const about = reader.about()
-    // What a file says of itself counts once: later entries know less of its beginning.
+    // What a file says about itself counts once: later entries know less about its beginning.
     if (about !== undefined && !isGrown) index.describe(session, about)
     index.setThrough(source, through, headOf(transcript, Math.min(through, HEAD_BYTES)))
   }
@@ -54,14 +54,14 @@ export const updateFile = async (index: IndexWriter, file: KeptFile, breathe: Br
 
 const HEAD_BYTES = 4_096
 
-/** Its length stands with the digest: of a short file, what was indexed is its head. */
+/** The digest comes with its length: for a short file, everything indexed is its head. */
 const headOf = ({ slice }: Pick<OpenTranscript, "slice">, length: number): string =>
   `${length}:${createHash("sha256").update(slice(0, length)).digest("hex").slice(0, 32)}`
 
 const isSameHead = (known: string, transcript: Pick<OpenTranscript, "slice">): boolean =>
   known === headOf(transcript, Number.parseInt(known, 10) || 0)
 
-/** Until the content says it: the id stands at the end of the name. */
+/** Used until the content names it: the id is at the end of the file name. */
 const nameInPath = (path: string): string => {
   const stem = path.slice(path.lastIndexOf("/") + 1).replace(/\.jsonl$/, "")
   return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(stem)?.[0] ?? stem

@@ -1,6 +1,6 @@
 /**
- * Brings the index to where the sources are: what is new is added, what is gone leaves, what did not change is not opened.
- * Work is committed in pieces, so a search that is stopped has lost little and the next one goes on.
+ * Updates the index to the sources: adds what is new, removes what is gone, and does not open what did not change.
+ * Work is committed in pieces, so a stopped search loses little and the next one continues.
  */
 import type { DatabaseSync } from "node:sqlite"
 
@@ -16,12 +16,12 @@ export interface UpdateOptions {
   readonly places: HarnessPlaces
   readonly engines: Engines
   readonly signal: AbortSignal
-  /** Bytes of session files read so far, of those that have to be. */
+  /** Bytes of session files read so far, and bytes to read in total. */
   readonly progress: (done: number, all: number) => void
 }
 
 export interface Update {
-  /** Sources that cannot be read; what the index has of them stays. */
+  /** Sources that cannot be read. Their old entries stay in the index. */
   readonly unreadable: readonly string[]
   /** It was stopped before everything was read. */
   readonly isPartial: boolean
@@ -74,7 +74,7 @@ const keptStores = ({ places, engines }: UpdateOptions): readonly KeptStore[] =>
 
 const BREATH_BYTES = 4 * 1024 * 1024
 
-/** Reading is one long computation; a signal is heard only when it pauses. */
+/** Reading is one long computation; a signal is only heard when it pauses. */
 const openBreathing = (signal: AbortSignal): Breathe => {
   let since = 0
   return async (bytes) => {

@@ -1,4 +1,4 @@
-/** What of a conversation can be found: everything that was said, called and answered, as text. Pure. */
+/** The searchable text of a conversation: everything said, called and answered. Pure. */
 import type { Piece } from "@meridian/continuity"
 import { plainText, type Json, type RecordedContent, type StoredEvent } from "@meridian/protocol"
 
@@ -31,7 +31,7 @@ export const wordsOfPiece = (piece: Piece): string => {
   }
 }
 
-/** Prompts count when they are admitted: what nobody took up is looked for, too. */
+/** A prompt counts when it is admitted, so one that was never taken up can be found too. */
 export const wordsOfEvent = (event: StoredEvent): string => {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- most events say nothing
   switch (event.type) {
@@ -62,7 +62,7 @@ export const wordsOfEvent = (event: StoredEvent): string => {
 const contentText = (content: readonly RecordedContent[]): string =>
   bounded(content.map((part) => (part.type === "text" ? part.text : "")).join("\n"))
 
-/** Every text of an input, without its punctuation as JSON. */
+/** Every text of an input, without the punctuation of JSON. */
 const inputText = (input: Json | undefined): string => {
   const texts: string[] = []
   const collect = (value: Json): void => {
@@ -80,6 +80,6 @@ const bounded = (text: string): string => {
     text.length <= textHead + textTail
       ? text
       : `${text.slice(0, textHead)}\n${text.slice(text.length - textTail)}`
-  // Colours are no part of the words they stand at.
+  // Colours are not part of the words next to them.
   return kept.includes("\u001b") ? plainText(kept) : kept
 }

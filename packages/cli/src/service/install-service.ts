@@ -1,4 +1,7 @@
-/** Writes the file by which the system keeps a supervisor of this project running, or takes it away. It starts nothing itself. */
+/**
+ * Writes the file that makes the system keep a supervisor of this project running, or removes it. It starts nothing
+ * itself.
+ */
 import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
@@ -12,7 +15,7 @@ import { MARK, serviceFile, type ServiceFile } from "./service-file.ts"
 export interface InstalledService {
   readonly path: string
   readonly action: "installed" | "updated" | "unchanged" | "removed" | "absent"
-  /** Commands that are left to a person. */
+  /** Commands that the person must run. */
   readonly commands: readonly string[]
   readonly keys: string
 }
@@ -61,7 +64,7 @@ const fileFor = (
   return serviceFile({ platform, home, configHome, program, project, stateRoot: root, path, digest })
 }
 
-/** Undefined when there is none. Throws SERVICE_NOT_OURS. */
+/** Undefined if the file does not exist. Throws SERVICE_NOT_OURS. */
 const readOurs = (path: string): string | undefined => {
   let content: string
   try {

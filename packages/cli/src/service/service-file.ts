@@ -1,6 +1,6 @@
 /**
- * The file by which the system keeps a supervisor of one project running: a systemd user unit, or a launchd agent on a Mac.
- * Pure; every value in it is quoted as its reader wants it.
+ * The file that makes the system keep a supervisor of one project running: a systemd user unit, or a launchd agent on
+ * a Mac. Pure. Every value in it is quoted as its reader requires.
  */
 import { basename, join } from "node:path"
 
@@ -10,28 +10,28 @@ import { shellLine } from "@meridian/spaces"
 export interface ServiceFacts {
   readonly platform: "linux" | "darwin"
   readonly home: string
-  /** Where user units lie when the user has moved their configuration. */
+  /** Where user units are if the user has moved their configuration. */
   readonly configHome: string | undefined
   /** This program: command and first words. */
   readonly program: readonly string[]
   readonly project: string
   readonly stateRoot: string
   readonly path: string
-  /** Tells the projects of one user apart. */
+  /** Distinguishes the projects of one user. */
   readonly digest: string
 }
 
 export interface ServiceFile {
   readonly path: string
   readonly content: string
-  /** What a person types to start it, and to stop it before the file is removed. */
+  /** The commands a person types to start it, and to stop it before the file is removed. */
   readonly start: readonly string[]
   readonly stop: readonly string[]
   /** Where to put keys that the agents of background runs need. */
   readonly keys: string
 }
 
-/** By this line a file is known as ours. */
+/** This line marks a file as ours. */
 export const MARK = "Written by Meridian to look after the runs of a project"
 
 export const serviceFile = (facts: ServiceFacts): ServiceFile =>
@@ -91,7 +91,7 @@ WantedBy=default.target
 const systemdWord = (word: string): string =>
   `"${specifiers(word).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`
 
-/** systemd.service(5), "Command lines": in a command a dollar names a variable, elsewhere it is one. */
+/** systemd.service(5), "Command lines": in a command a dollar begins a variable, elsewhere it is literal. */
 const commandWord = (word: string): string => systemdWord(word).replaceAll("$", "$$$$")
 
 /** systemd.unit(5), "Specifiers". */

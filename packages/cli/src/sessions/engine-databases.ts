@@ -1,6 +1,6 @@
 /**
- * Where the engine has databases on this machine: a note for each, with the user's state. Every command that opens one
- * leaves it, so that a search finds the sessions of all projects.
+ * Where the engine has databases on this machine: one note for each, in the user's state. Every command that opens a
+ * database leaves a note, so that a search finds the sessions of all projects.
  */
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -12,7 +12,7 @@ import { stateFolder } from "./harness-places.ts"
 
 type Surroundings = Pick<World, "env" | "cwd">
 
-/** Not being able to leave the note is no reason to do anything else differently. */
+/** A missing note changes nothing else. */
 export const noteEngineDatabase = (database: string, env: World["env"]): void => {
   const folder = notesFolder(env)
   const note = join(folder, createHash("sha256").update(database).digest("hex").slice(0, NAME_LENGTH))
@@ -25,7 +25,7 @@ export const noteEngineDatabase = (database: string, env: World["env"]): void =>
   }
 }
 
-/** Those that are there, the one of this project first. */
+/** Those that exist, with this project's first. */
 export const engineDatabases = ({ env, cwd }: Surroundings): readonly string[] => {
   const own = join(openPlace(env, cwd).root, "engine.sqlite")
   return [...new Set([own, ...notedDatabases(env)])].filter((path) => existsSync(path))

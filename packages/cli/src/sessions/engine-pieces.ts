@@ -80,7 +80,7 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
         const { summary, tokens, usage, cost, reason } = event.data
         return [{ kind: "summary", text: summary, tokens, usage, cost, manual: reason === "manual", time }]
       }
-      // What no one said: bookkeeping, and what the model is told beside the conversation.
+      // Events without words: bookkeeping, and what the model is told beside the conversation.
       case "session.next.created.1":
       case "session.next.agent.switched.1":
       case "session.next.model.switched.1":

@@ -1,10 +1,10 @@
-/** Where each harness keeps the sessions of this user. Nothing here is read or made. */
+/** Where each harness keeps this user's sessions. Nothing here is read or created. */
 import { homedir } from "node:os"
 import { join } from "node:path"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Whose session it is. `engine` is ours, also when it runs as the harness `direct`. */
+/** The owner of a session. `engine` is ours, even if it runs as the harness `direct`. */
 export const KEEPERS = ["engine", "claude", "codex", "opencode", "pi"] as const
 export type Keeper = (typeof KEEPERS)[number]
 
@@ -31,7 +31,7 @@ export const harnessPlaces = (env: Environment): HarnessPlaces => {
   }
 }
 
-/** Ours to fill and to lose: it can be made again from the sources. */
+/** A cache: everything in it can be rebuilt from the sources. */
 export const cacheFolder = (env: Environment): string =>
   join(env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache"), "meridian")
 

@@ -1,4 +1,4 @@
-/** The session files of harnesses that keep one in each. Only looks: links are not followed, nothing is opened. */
+/** The session files of harnesses with one file a session. Read-only: follows no links and opens nothing. */
 import { readdirSync, statSync, type Dirent } from "node:fs"
 import { join } from "node:path"
 
@@ -11,11 +11,11 @@ export interface KeptFile {
   readonly changed: number
 }
 
-/** Folders below the place of a harness, and files in all of them. */
+/** Depth below a harness's folder, and files in total. */
 const DEEPEST = 6
 const MOST_FILES = 200_000
 
-/** The one that changed last first: when there is no time for all, those matter most. */
+/** The last changed first: if there is no time for all, those matter most. */
 export const keptFiles = ({ files }: HarnessPlaces): readonly KeptFile[] => {
   const found: KeptFile[] = []
   const look = (keeper: KeptFile["keeper"], folder: string, depth: number): void => {
@@ -38,12 +38,12 @@ const entriesOf = (folder: string): readonly Dirent[] => {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {
-    // It is not there, or not ours to read.
+    // The folder is missing, or we may not read it.
     return []
   }
 }
 
-/** Conversations Claude's agents had among themselves are no sessions one could continue. */
+/** Conversations among Claude's agents are not sessions that a person could continue. */
 const isInner = (keeper: KeptFile["keeper"], name: string): boolean =>
   keeper === "claude" && (name === "subagents" || name === "tool-results")
 

@@ -1,6 +1,6 @@
 /**
- * One session of any harness, whole and in order, as its reader tells it: the branch that is in force, nothing that was taken
- * back. Read only.
+ * One session of any harness, whole and in order, as its reader returns it: the active branch, without anything taken
+ * back. Read-only.
  */
 import {
   createLosses,
@@ -109,7 +109,7 @@ function* take<Item>(items: Iterable<Item>, count: number): Generator<Item> {
   }
 }
 
-/** First to see which entries count, then to read those. */
+/** Reads twice: first to see which entries count, then to read those. */
 const surveyed = (
   name: SessionName,
   source: {

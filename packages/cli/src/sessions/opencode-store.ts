@@ -1,7 +1,7 @@
 /**
- * `$XDG_DATA_HOME/opencode/opencode.db`, as OpenCode 1.18 has it: tables `session`, `message` and `part`, the latter two with
- * their content as JSON in `data`. Told as `opencode export` would print it, so that the one reader of OpenCode's sessions
- * reads these, too.
+ * `$XDG_DATA_HOME/opencode/opencode.db`, as OpenCode 1.18 writes it: tables `session`, `message` and `part`, the
+ * latter two with JSON content in `data`. Returned as `opencode export` would print it, so that the one reader of
+ * OpenCode's sessions reads these too.
  */
 import type { DatabaseSync } from "node:sqlite"
 
@@ -15,7 +15,7 @@ export interface OpencodeSession {
   readonly updated: number
 }
 
-/** Sessions people had; those an agent began as its own are left out. */
+/** Sessions of people. Those that an agent began itself are left out. */
 export const opencodeSessions = (database: DatabaseSync): readonly OpencodeSession[] =>
   database
     .prepare(

@@ -1,6 +1,6 @@
 /**
- * How a session is named where several harnesses meet: `claude:ID`, `codex:ID`, `opencode:ID`, `pi:ID`; one of the engine by
- * its id alone. And the line that goes on with it. Pure.
+ * How a session is named across harnesses: `claude:ID`, `codex:ID`, `opencode:ID`, `pi:ID`, and an engine session by
+ * its id alone. Also the command line that continues it. Pure.
  */
 import { shellLine } from "@meridian/spaces"
 
@@ -11,7 +11,7 @@ export interface SessionName {
   readonly id: string
 }
 
-/** An id of ours may have a colon, so only the names of harnesses are prefixes. */
+/** Our own ids may contain a colon, so only the names of harnesses are prefixes. */
 export const readSessionName = (text: string): SessionName => {
   const at = text.indexOf(":")
   const keeper = KEEPERS.find((known) => known === text.slice(0, at))
@@ -23,7 +23,7 @@ export const readSessionName = (text: string): SessionName => {
 export const sessionName = ({ keeper, id }: SessionName): string =>
   keeper === "engine" ? id : `${keeper}:${id}`
 
-/** `place`: where the session works; harnesses look for it from there. */
+/** `place`: where the session works. Harnesses search for it from there. */
 export const continueLine = (
   { keeper, id }: SessionName,
   {

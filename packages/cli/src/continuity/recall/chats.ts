@@ -1,17 +1,17 @@
-/** Chats and runs of every space of a project, with what their harness calls the conversation. */
+/** Chats and runs of every space of a project, with their harness's id of the conversation. */
 import { openGuardedReader } from "@meridian/continuity"
 import { parseObject, textAt } from "@meridian/protocol"
 
 /** A conversation of a space. */
 export interface Chat {
   readonly chat: string
-  /** What the harness calls it. */
+  /** The harness's id for it. */
   readonly session: string
 }
 
 const MOST_SPACES = 200
 
-/** The newest of each chat; a line nobody understands says nothing. */
+/** The newest record of each chat. Skips lines it does not understand. */
 export const readChats = (stateRoot: string): readonly Chat[] => {
   const reader = openGuardedReader(`${stateRoot}/.spaces`)
   const spaces = reader.list(".")

@@ -1,6 +1,6 @@
 /**
- * The conversations of a project, in whichever harness they were held, and what was said in each, numbered. Only looked
- * at; what cannot be read is left out. Newest first.
+ * The conversations of a project in every harness, and what was said in each, numbered. Read-only; skips what cannot
+ * be read. Newest first.
  */
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs"
 import { join } from "node:path"
@@ -21,7 +21,7 @@ import { entriesOf, type Entry } from "./entry.ts"
 
 export interface Conversation {
   readonly keeper: Keeper
-  /** What the harness calls it. */
+  /** The harness's id for it. */
   readonly id: string
   readonly changed: number
   /** A transcript, or the database that holds it. */
@@ -29,7 +29,7 @@ export interface Conversation {
 }
 
 export interface Surroundings extends Pick<World, "env" | "cwd"> {
-  /** Of the project. */
+  /** The root of the project. */
   readonly root: string
 }
 
@@ -123,7 +123,7 @@ function* entriesOfHost({
       let number = 0
       for (const line of linesOf(transcript)) {
         number += 1
-        // Branches that were left are part of what was said.
+        // Abandoned branches are part of what was said.
         yield* entriesOf(reader.straight(line), number)
       }
       return
@@ -153,7 +153,7 @@ const inEngine = async <Item>(
   }
 }
 
-/** Damaged lines count as well, so that a number means the same line tomorrow. */
+/** Damaged lines count too, so that a number means the same line tomorrow. */
 function* linesOf(transcript: OpenTranscript): Generator<JsonObject> {
   const range = { from: 0, to: transcript.end() }
   let bad = 0
@@ -171,12 +171,12 @@ const inDatabase = <Item>(
     using database = openReadOnly(path)
     return look(database)
   } catch {
-    // Not there, locked, damaged, or of a shape we do not know.
+    // The database is missing, locked, damaged, or has an unknown shape.
     return []
   }
 }
 
-/** Hooks remember what they have read, wherever it lies: Codex keeps its variables from the servers it starts. */
+/** Files that hooks remember having read, wherever they are: Codex hides its variables from the servers it starts. */
 const rememberedFiles = ({ env }: Surroundings) => {
   const folder = join(stateFolder(env), "transcripts")
   return namesIn(folder)
@@ -196,7 +196,7 @@ const idIn = (path: string): string | undefined => {
   return (/^rollout-.{19}-(.+)$/.exec(stem) ?? /^[\dTZ.-]{10,40}_(.+)$/.exec(stem))?.[1] ?? stem
 }
 
-/** The folder a conversation was held in, from the first lines that say it. */
+/** The folder of a conversation, from the first lines that name it. */
 const directoryIn = (path: string): string | undefined => {
   const head = headOf(path, LIMITS.firstBytes)
   for (const line of head.split("\n").slice(0, 20)) {
@@ -204,7 +204,7 @@ const directoryIn = (path: string): string | undefined => {
     const directory = textAt(found, "cwd") ?? textAt(objectAt(found, "payload"), "cwd")
     if (directory !== undefined) return directory
   }
-  // A first line too long to be parsed still says it early.
+  // A first line too long to parse still names it early.
   return /"cwd":"((?:[^"\\]|\\.){1,4000})"/.exec(head)?.[1]
 }
 

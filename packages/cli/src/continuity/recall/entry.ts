@@ -2,14 +2,14 @@
 import type { Piece } from "@meridian/continuity"
 
 export interface Entry {
-  /** Line of the transcript, or place of the message: stable, since both only grow. */
+  /** The line of the transcript, or the place of the message. Stable, because both only grow. */
   readonly number: number
   readonly role: "user" | "assistant" | "tool" | "summary"
   readonly time?: number
   readonly text: string
 }
 
-/** At most so much of one entry is looked at. */
+/** At most this much of one entry is searched. */
 const TEXT_LENGTH = 64 * 1024
 
 export const entriesOf = (pieces: readonly Piece[], number: number): readonly Entry[] =>

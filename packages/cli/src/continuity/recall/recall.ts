@@ -1,7 +1,8 @@
 /**
- * Searches what was said in a project, in every harness, and reads a stretch of it. Bounded in time, in hits and in text;
- * secrets are hidden. The newest conversations are looked at first, so that what is cut is the oldest. `meridian search`
- * finds sessions on the whole machine with an index; this finds places, at once and without one, for an agent in a turn.
+ * Searches what was said in a project, in every harness, and reads a stretch of it. Bounded in time, in hits and in
+ * text; secrets are hidden. The newest conversations come first, so only the oldest are cut. `meridian search` finds
+ * sessions on the whole machine with an index. This finds places, at once and without an index, for an agent in a
+ * turn.
  */
 import { excerptOf, readQuery, scoreOf, type Query } from "@meridian/continuity"
 import { Failure } from "@meridian/protocol"
@@ -33,7 +34,7 @@ export const RECALL_LIMITS = {
 export interface RecallScene extends Surroundings {
   /** `.meridian` of the project. */
   readonly stateRoot: string
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   readonly clock: () => number
   readonly signal: AbortSignal
 }
@@ -51,7 +52,7 @@ export interface Hit {
 export interface Recalled {
   readonly hits: readonly Hit[]
   readonly conversations: number
-  /** Some conversations were not looked at: there was no time. */
+  /** There was no time to search some conversations. */
   readonly isIncomplete: boolean
 }
 
@@ -102,7 +103,7 @@ export interface Expanded {
   readonly harness: Conversation["keeper"]
   readonly session: string
   readonly entries: readonly Entry[]
-  /** There is more in the range than was read. */
+  /** The range has more than was read. */
   readonly isCut: boolean
 }
 
@@ -142,7 +143,7 @@ export const findHostConversation = (scene: RecallScene, reference: string): Con
 const conversationsOf = (scene: RecallScene, engines: Engines): Promise<readonly Conversation[]> =>
   findConversations(scene, readChats(scene.stateRoot), engines)
 
-/** `claude:ID`, what the harness calls it alone, or a chat of a space (`c3`). */
+/** `claude:ID`, the harness's id alone, or a chat of a space (`c3`). */
 const isOf = ({ stateRoot }: RecallScene, reference: string) => {
   const chats = readChats(stateRoot).filter(({ chat }) => chat === reference)
   const ids = new Set([reference, readSessionName(reference).id, ...chats.map(({ session }) => session)])
@@ -167,7 +168,7 @@ const search = (
     if (count % 256 === 0 && isLate()) break
     const score = scoreOf(entry.text, query)
     if (score === 0) continue
-    // Among those that answer as well: what a person said first, then what is newer.
+    // Among equally good matches: a person's words first, then newer ones.
     const age = (entry.time ?? conversation.changed) / 1e15
     found.push({ conversation, entry, rank: score + ROLE_WEIGHT[entry.role] + age })
     if (found.length > KEPT_PER_CONVERSATION) dropWorst(found)

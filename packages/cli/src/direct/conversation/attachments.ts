@@ -1,4 +1,4 @@
-/** Images of one conversation that go along with its prompts: named by path, or pasted and then named by a mark in the line. */
+/** Images of one conversation that go with its prompts: named by path, or pasted and then named by a mark in the line. */
 import type { PromptFile } from "@meridian/protocol"
 import type { World } from "@meridian/spaces"
 
@@ -6,13 +6,13 @@ import { readClipboardImage } from "./clipboard-image.ts"
 import { imageOf, imagesIn, type FoundImages } from "./prompt-images.ts"
 
 export interface Attachments {
-  /** What goes along with this text. */
+  /** The images that go with this text. */
   readonly of: (text: string) => FoundImages
-  /** Takes the image in the clipboard: the mark that stands for it, or why there is none. */
+  /** Takes the image in the clipboard. Returns its mark, or why there is none. */
   readonly paste: () => Promise<{ readonly mark: string } | { readonly problem: string }>
 }
 
-/** The oldest are forgotten. */
+/** Above this, the oldest are forgotten. */
 const MOST_PASTED = 20
 
 export const openAttachments = (directory: string, env: World["env"]): Attachments => {

@@ -1,4 +1,4 @@
-/** What a call that is asked about would do, as lines a person can judge: the command, the text, the change. Pure. */
+/** What a call in question would do, as lines a person can judge: the command, the text, the change. Pure. */
 import { changeInCall, isJsonObject, oneLine, type Json } from "@meridian/protocol"
 
 import { several } from "./describe.ts"
@@ -6,11 +6,11 @@ import { plainText } from "./plain-text.ts"
 
 const MOST_CHARACTERS = 200_000
 
-/** A tool from elsewhere (of an MCP server, of an embedder) names no resource: what it is given is all there is to judge. */
+/** A tool from elsewhere (an MCP server, an embedder) names no resource, so a person can only judge its input. */
 export const isUnnamed = (resources: readonly string[]): boolean =>
   resources.length === 1 && resources[0] === "*"
 
-/** What its resources do not say already; nothing where there is no more to it. */
+/** What its resources do not say already. Empty if they say it all. */
 export const callContent = (resources: readonly string[], input: Json | undefined): readonly string[] => {
   if (isUnnamed(resources)) return input === undefined ? ["*"] : marked("", everyField(input))
   const { before, after, patch, content } = changeInCall(input)
@@ -18,13 +18,13 @@ export const callContent = (resources: readonly string[], input: Json | undefine
   return patch === undefined ? marked("+ ", content) : marked("", patch)
 }
 
-/** All of it, for the scrollback. */
+/** The whole call, for the scrollback. */
 export const wholeCall = (resources: readonly string[], input: Json | undefined): readonly string[] => [
   ...(isUnnamed(resources) ? [] : marked("", resources.join("\n"))),
   ...callContent(resources, input),
 ]
 
-/** Lines of a text stand below its name, so that none of them can pass for another field. */
+/** The lines of a text come below its name, so that none of them can pass for another field. */
 const everyField = (input: Json): string => {
   if (typeof input === "string") return input
   if (!isJsonObject(input)) return JSON.stringify(input)

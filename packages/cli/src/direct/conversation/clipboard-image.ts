@@ -1,6 +1,6 @@
 /**
- * The image in the clipboard of the person at the terminal. No terminal hands one over with a paste, so the programs of the
- * desktop are asked, each for the first form it has. Over ssh, or without such a program, there is none.
+ * The image in the clipboard of the person at the terminal. No terminal sends one with a paste, so we ask the
+ * desktop's programs, each for the first format it has. Over ssh, or without such a program, there is none.
  */
 import { execFile } from "node:child_process"
 
@@ -48,7 +48,7 @@ const xWindow = (type: string): Program => ({
   args: ["-selection", "clipboard", "-target", type, "-out"],
 })
 
-/** Empty when the program is not there, fails, takes too long or says more than can be sent. */
+/** Empty if the program is missing, fails, takes too long or prints more than can be sent. */
 const outputOf = (
   command: string,
   args: readonly string[],

@@ -8,7 +8,7 @@ const ASCII = /^[ -~]*$/
 export const graphemesOf = (text: string): readonly string[] =>
   ASCII.test(text) ? text.split("") : Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
-/** At most `width` columns; an ellipsis stands for what is missing. */
+/** At most `width` columns; an ellipsis replaces the rest. */
 export const cutTo = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text
   let kept = ""
@@ -21,7 +21,10 @@ export const cutTo = (text: string, width: number): string => {
   return width < 1 ? "" : `${kept}…`
 }
 
-/** Rows of at most `width` columns, broken between words where there are any. At least one row; no newline goes in. */
+/**
+ * Rows of at most `width` columns, broken between words if possible. At least one row. The line must not contain a
+ * newline.
+ */
 export const wrapLine = (line: string, width: number): readonly string[] => {
   const most = Math.max(2, width)
   if (widthOf(line) <= most) return [line]

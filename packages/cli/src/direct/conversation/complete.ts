@@ -1,22 +1,22 @@
-/** What Tab does to the line being written: commands behind `/`, their arguments, files behind `@`. Pure. */
+/** What Tab does to the line being written: completes commands after `/`, their arguments, and files after `@`. Pure. */
 import type { Editor } from "./editor.ts"
 
 export interface Choices {
   readonly commands: readonly string[]
-  /** Behind `/model ` and `/agent `. */
+  /** For `/model ` and `/agent `. */
   readonly models: readonly string[]
   readonly agents: readonly string[]
-  /** Paths that begin so, as they are written behind `@`; folders end with a slash. */
+  /** Paths that begin with the text, as they are written after `@`. Folders end with a slash. */
   readonly files: (begun: string) => readonly string[]
 }
 
 export interface Completion {
   readonly editor: Editor
-  /** More than one would fit: they are shown. */
+  /** Shown if more than one would fit. */
   readonly shown: readonly string[]
 }
 
-/** Undefined where there is nothing to complete. */
+/** Undefined if there is nothing to complete. */
 export const completeLine = (editor: Editor, choices: Choices): Completion | undefined => {
   const before = editor.text.slice(0, editor.cursor)
   const word = wordAt(before, choices)
@@ -25,7 +25,7 @@ export const completeLine = (editor: Editor, choices: Choices): Completion | und
   const [only] = fitting
   if (only === undefined) return undefined
   const common = fitting.length === 1 ? only : commonStart(fitting)
-  // A folder goes on; everything else is finished by a space.
+  // A folder can go on; everything else is finished by a space.
   const ending = fitting.length === 1 && !only.endsWith("/") ? " " : ""
   const added = common.slice(word.begun.length) + ending
   return {

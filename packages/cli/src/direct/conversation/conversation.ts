@@ -1,6 +1,6 @@
 /**
- * A session on a terminal. Keys become edits, answers and commands; events become rows. This file holds what is decided and
- * started; what a key does to a line and how an event looks is decided elsewhere.
+ * A session on a terminal. Keys become edits, answers and commands; events become rows. This file carries out what is
+ * decided. What a key does to a line and how an event looks are decided elsewhere.
  */
 import type { LiveItem } from "@meridian/engine"
 import { Failure, oneLine, renderFailure, type PermissionReply } from "@meridian/protocol"
@@ -29,12 +29,12 @@ import { openTerminal, type Input, type Streams } from "./terminal.ts"
 import { openView, userRows } from "./view.ts"
 import { openWork, type Settled } from "./work.ts"
 
-/** Of the clock on the working line. */
+/** For the clock on the working line. */
 const TICK_MS = 1_000
-/** Choices Tab shows at once. */
+/** How many choices Tab shows at once. */
 const MOST_SHOWN = 40
 const INTERRUPT: Key = { name: "c", sequence: "\u0003", ctrl: true, meta: false }
-/** Of what a prompt brought along. */
+/** How many named files of a prompt are listed. */
 const MOST_NAMED = 8
 /** Rows of one question in the scrollback. */
 const MOST_VIEWED = 20_000
@@ -43,7 +43,7 @@ export interface ConversationOptions {
   readonly opened: OpenSession
   readonly world: World
   readonly streams: Streams
-  /** The session was there before: its last messages are shown. */
+  /** The session existed before: its last messages are shown. */
   readonly continued: boolean
   readonly firstPrompt: string | undefined
 }
@@ -96,7 +96,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
   })
   const attachments = openAttachments(session.location.directory, world.env)
   const width = (): number => usable(terminal.size())
-  /** Between what was said and what is said next. */
+  /** Separates earlier rows from the next ones. */
   const gap = terminal.isDumb ? [] : [""]
 
   const live = (): Live => {
@@ -141,7 +141,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
   const say = (text: string, colour: (row: string) => string = (row) => row): void =>
     tell(...wrapText(text, width()).map(colour))
 
-  /** What is started is owned: it is waited for before we leave, and its failure is told. */
+  /** Everything started is owned: we wait for it before we leave, and show its failure. */
   const start = (act: () => Promise<void>): void => {
     const task = act()
       .catch((error: unknown) => {
@@ -171,7 +171,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
       say(`(with ${files.map(({ name = "an image" }) => oneLine(name)).join(", ")})`, style.dim)
     const prompt = { text, ...(files.length === 0 ? {} : { files }) }
     start(async () => {
-      // Admitted first and woken then: no other engine on this database takes it up.
+      // Admitted first, woken afterwards: no other engine on this database takes it up.
       const receipt = await sessions.prompt({ sessionID, id, prompt, delivery, resume: false, expand: true })
       for (const problem of unreadable(receipt.prompt)) say(problem, style.notice)
       const along = broughtAlong(receipt.prompt)
@@ -206,7 +206,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
       try {
         await permissions.reply({ requestID, reply, ...(message === undefined ? {} : { message }) })
       } catch (error) {
-        // Answered elsewhere meanwhile: the event says so.
+        // Answered elsewhere in between. The event says so.
         if (!(error instanceof Failure && error.code === "REQUEST_NOT_FOUND")) throw error
       }
       await work.watch()
@@ -241,7 +241,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     )
   }
 
-  /** Told to the model with the next prompt. */
+  /** Sent to the model with the next prompt. */
   const note = async (text: string): Promise<void> => {
     const id = `msg_${world.uuid()}`
     own.add(id)
@@ -249,7 +249,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
   }
 
   const current = () => ({ model, agent })
-  /** Asked outside of a call; the next line that is sent answers it. */
+  /** A question outside a call. The next submitted line answers it. */
   const confirm = (question: string): Promise<boolean> => {
     say(`${question} (yes or no)`, style.notice)
     return new Promise((done) => {
@@ -304,7 +304,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     }
   }
 
-  /** What is no command of ours may be a template of the project or the person. */
+  /** A word that is not one of our commands may be a template of the project or the person. */
   const sendTemplate = async (
     text: string,
     { problem, template }: Extract<Typed, { readonly tag: "wrong" }>,
@@ -469,7 +469,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     terminal.close()
     gone.abort()
     confirming?.(false)
-    // What still runs is stopped and settled; a question stays open for whoever continues.
+    // Running work is stopped and settled. A question stays open for whoever continues the session.
     await engine.close()
     await follower.close().catch(() => undefined)
     await Promise.all(tasks)

@@ -1,4 +1,4 @@
-/** What a key or an interrupt means in the situation it finds. Pure: the conversation carries it out. */
+/** What a key or an interrupt means in the current situation. Pure: the conversation carries it out. */
 import type { PermissionReply } from "@meridian/protocol"
 
 import { clear, editLine, type Editor, type Key } from "./editor.ts"
@@ -6,14 +6,14 @@ import { answerOf } from "./question.ts"
 
 export interface Situation {
   readonly editor: Editor
-  /** The oldest one that is open. */
+  /** The oldest open question. */
   readonly question: { readonly id: string; readonly action: string } | undefined
   /** The question whose refusal is being explained. */
   readonly explaining: string | undefined
   readonly working: boolean
-  /** The work was told to stop and has not yet. */
+  /** The work was told to stop but has not stopped yet. */
   readonly stopping: boolean
-  /** The last key was a Ctrl-C that did something else: the next one leaves. */
+  /** The last key was a Ctrl-C that did something else, so the next one leaves. */
   readonly armed: boolean
 }
 
@@ -30,14 +30,14 @@ export type Deed =
     }
   | { readonly tag: "explain"; readonly requestID: string }
   | { readonly tag: "stop-explaining" }
-  /** Of the question that is open. */
+  /** Shows the whole call of the open question. */
   | { readonly tag: "show" }
   | { readonly tag: "stop-work" }
-  /** Nothing to stop or to clear: it is said that the next Ctrl-C leaves. */
+  /** There is nothing to stop or to clear: says that the next Ctrl-C leaves. */
   | { readonly tag: "warn" }
   /** Tab. */
   | { readonly tag: "complete" }
-  /** Ctrl-V, or a paste that holds no text: the image in the clipboard is meant. */
+  /** Ctrl-V, or a paste without text: it means the image in the clipboard. */
   | { readonly tag: "paste-image"; readonly editor: Editor }
   | { readonly tag: "suspend" }
   | { readonly tag: "leave" }
@@ -48,7 +48,7 @@ export const decideKey = (now: Situation, key: Key): Deed => {
   const { editor } = now
   const isInterrupt = key.ctrl && key.name === "c"
   if (editor.pasted !== undefined) {
-    // A paste whose end never comes must not hold the terminal.
+    // A paste whose end never comes must not hang the terminal.
     if (isInterrupt) return { tag: "edited", editor: { ...editor, pasted: undefined } }
     if (editor.pasted === "" && key.name === "paste-end" && now.explaining === undefined)
       return { tag: "paste-image", editor: { ...editor, pasted: undefined } }
@@ -61,10 +61,10 @@ export const decideKey = (now: Situation, key: Key): Deed => {
   if (key.ctrl && key.name === "z") return { tag: "suspend" }
   if (key.ctrl && key.name === "v" && now.explaining === undefined) return { tag: "paste-image", editor }
   if (key.name === "tab" && now.explaining === undefined) return { tag: "complete" }
-  // A draft stands before the answer: all of it goes, not only the line the cursor is in.
+  // A draft precedes the answer, so all of it goes, not only the line with the cursor.
   if (now.question !== undefined && key.ctrl && key.name === "u")
     return { tag: "edited", editor: clear(editor) }
-  // What somebody is writing is not taken for an answer.
+  // Text being written is not taken for an answer.
   const answers = now.explaining === undefined && editor.text === "" && !key.ctrl && !key.meta
   return (answers ? decideAnswer(now, key.sequence) : undefined) ?? decideEdit(now, key)
 }
@@ -90,7 +90,7 @@ const decideAnswer = ({ question }: Situation, character: string): Deed | undefi
 
 const decideEdit = (now: Situation, key: Key): Deed => {
   const isEnter = key.name === "return" || key.name === "enter"
-  // A refusal needs no words.
+  // A refusal without words is complete.
   if (now.explaining !== undefined && isEnter && now.editor.text.trim() === "")
     return refuse(now.explaining, "")
   const edit = editLine(now.editor, key)

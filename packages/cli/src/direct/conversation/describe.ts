@@ -11,7 +11,7 @@ export const describeCall = (tool: string, input: Json | undefined): string => {
   return `${oneLine(tool.slice(0, MOST))} ${oneLine(said.slice(0, MOST))}`.trim()
 }
 
-/** A list, such as one of things to do, is no word on a line. */
+/** A list, such as a list of tasks, does not fit on a line. */
 const isList = (input: Json): boolean => Object.values(asObject(input) ?? {}).every(isJsonList)
 
 export interface Spent {
@@ -52,14 +52,14 @@ export const describeSpent = (
 export const several = (value: number, one: string): string =>
   `${count(value)} ${one}${value === 1 ? "" : "s"}`
 
-/** With the full stop that other people's messages often lack. */
+/** Adds the full stop that other programs' messages often lack. */
 export const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 
 export const count = (value: number): string => value.toLocaleString("en-US")
 
 const dollars = (cost: number): string => `$${cost.toFixed(cost > 0 && cost < 0.01 ? 4 : 2)}`
 
-/** Marked with a star where the conversation is now; a reason where it can only be looked at. */
+/** A star marks where the conversation is now; a reason marks a choice that can only be looked at. */
 export const listChoices = (names: readonly string[], current: string): readonly string[] =>
   names.map((name) => `${name === current ? "*" : " "} ${oneLine(name)}`)
 

@@ -1,4 +1,4 @@
-/** What a terminal that can only go forward is sent, so that it shows rows and then the line being written. Pure. */
+/** The output for a terminal that can only move forward, so that it shows rows and then the line being written. Pure. */
 import { widthOf } from "./columns.ts"
 
 export interface Advance {
@@ -13,7 +13,7 @@ export const advance = (
 ): Advance => {
   const { rows, line } = next
   if (rows.length === 0) return { output: change(shown, line), line }
-  // What was typed stands there already: it only has to be ended.
+  // The typed text is already there, so it only needs its line end.
   const typed = shown !== "" && rows[0] === shown
   const told = (typed ? rows.slice(1) : rows).map((row) => `${row}\r\n`).join("")
   return { output: leave(shown) + told + line, line }
@@ -25,7 +25,7 @@ const change = (from: string, to: string): string => {
   return leave(from) + to
 }
 
-/** A line with words in it is left standing; one that only asks for them goes. */
+/** A line with words in it stays; an empty prompt is erased. */
 const leave = (line: string): string => (/^\S+ $/.test(line) ? erase(line) : line === "" ? "" : "\r\n")
 
 const erase = (text: string): string => "\b \b".repeat(widthOf(text))

@@ -1,12 +1,12 @@
 /**
- * The line a person is writing: what each key does to it. Pure. It may have several lines: Alt-Enter makes one, a paste keeps its
- * own. The cursor stands between graphemes, never inside one.
+ * The line a person is writing, and what each key does to it. Pure. It may have several lines: Alt-Enter adds one,
+ * and a paste keeps its own. The cursor is between graphemes, never inside one.
  */
 
 import { graphemesOf } from "./columns.ts"
 import { plainText } from "./plain-text.ts"
 
-/** As Node's key decoder tells it. */
+/** As Node's key decoder reports it. */
 export interface Key {
   readonly name?: string | undefined
   readonly sequence: string
@@ -19,19 +19,19 @@ export interface Editor {
   readonly cursor: number
   /** Earlier inputs, oldest first. */
   readonly history: readonly string[]
-  /** Which of them is shown; the draft it replaced waits in `draft`. */
+  /** The index of the one that is shown. The draft it replaced is in `draft`. */
   readonly shown?: number | undefined
   readonly draft: string
-  /** Ctrl-R looks for it in earlier inputs, from the one that is shown backwards. */
+  /** Ctrl-R searches earlier inputs for this, backwards from the one that is shown. */
   readonly sought?: string | undefined
-  /** Between the beginning and the end of a paste: what came so far. */
+  /** The text of a paste so far, between its beginning and its end. */
   readonly pasted?: string | undefined
 }
 
 export type Edit =
   | { readonly tag: "edited"; readonly editor: Editor }
   | { readonly tag: "submitted"; readonly editor: Editor; readonly text: string }
-  /** Not ours: Ctrl-C, Ctrl-D on nothing, Escape, Tab. */
+  /** Keys the editor ignores: Ctrl-C, Ctrl-D on an empty line, Escape, Tab. */
   | { readonly tag: "unused" }
 
 export const EMPTY_EDITOR: Editor = { text: "", cursor: 0, history: [], draft: "" }
@@ -42,7 +42,7 @@ const MOST_HISTORY = 500
 export const editLine = (given: Editor, key: Key): Edit => {
   const isSearch = key.ctrl && key.name === "r"
   if (isSearch && given.pasted === undefined) return search(given)
-  // Any other key ends a search where it stands.
+  // Any other key ends a search at the input it found.
   const { sought: _, ...editor } = given
   if (editor.pasted !== undefined) return paste(editor, editor.pasted, key)
   if (key.name === "paste-start") return edited({ ...editor, pasted: "" })
@@ -53,7 +53,7 @@ export const editLine = (given: Editor, key: Key): Edit => {
   return isText ? insert(editor, key.sequence) : { tag: "unused" }
 }
 
-/** Where the cursor stands, as far as there is room. */
+/** Inserts at the cursor, as far as there is room. */
 export const insertText = (editor: Editor, text: string): Editor => {
   const room = MOST_CHARACTERS - editor.text.length
   const fitting = text.slice(0, Math.max(0, room))
@@ -64,7 +64,7 @@ export const insertText = (editor: Editor, text: string): Editor => {
   }
 }
 
-/** The text is taken; history remembers it. */
+/** Empties the line and keeps the history. */
 export const clear = (editor: Editor): Editor => ({ ...EMPTY_EDITOR, history: editor.history })
 
 const edited = (editor: Editor): Edit => ({ tag: "edited", editor })
@@ -90,7 +90,7 @@ const submit = (editor: Editor): Edit => {
   return { tag: "submitted", text, editor: { ...EMPTY_EDITOR, history: history.slice(-MOST_HISTORY) } }
 }
 
-/** The newest earlier input, before the one that is shown, that has what was written in it. */
+/** The newest earlier input, before the one that is shown, that contains the searched text. */
 const search = (editor: Editor): Edit => {
   const sought = editor.sought ?? editor.text
   const index = editor.history
@@ -123,7 +123,7 @@ const wordStart = ({ text, cursor }: Editor): number =>
 const wordEnd = ({ text, cursor }: Editor): number =>
   cursor + (/^\s*\S*/u.exec(text.slice(cursor))?.[0].length ?? 0)
 
-/** Up and down move inside several lines first, then through what was sent before. */
+/** Up and down first move inside several lines, then through earlier inputs. */
 const up = (editor: Editor): Edit => {
   const start = lineStart(editor)
   if (start > 0) {

@@ -1,10 +1,10 @@
-/** Files whose path begins so, for Tab behind `@`. */
+/** Files whose path begins with the given text, for Tab after `@`. */
 import { readdirSync } from "node:fs"
 import { basename, dirname, resolve } from "node:path"
 
 const MOST_CHOICES = 200
 
-/** Paths below `directory`; folders end with a slash. Hidden ones only when they are asked for; none where nothing can be read. */
+/** Paths below `directory`, folders with a trailing slash. Hidden ones only on request. Empty if nothing can be read. */
 export const filesBeginning = (directory: string, begun: string): readonly string[] => {
   const folder = begun.endsWith("/") ? begun : begun.includes("/") ? `${dirname(begun)}/` : ""
   const isHiddenAsked = basename(begun).startsWith(".") && !begun.endsWith("/")

@@ -1,4 +1,4 @@
-/** Text that is still being written, as rows: what is full is given out, the last row is kept until more comes. Pure. */
+/** Text that is still being written, as rows: full rows come out, and the last row is kept until more comes. Pure. */
 import { wrapLine } from "./columns.ts"
 
 export interface Flow {
@@ -6,11 +6,11 @@ export interface Flow {
   readonly push: (text: string, width: number) => readonly string[]
   /** The row that may still grow. */
   readonly row: () => string
-  /** The last row, if there is something in it. */
+  /** The last row, unless it is empty. */
   readonly end: () => readonly string[]
 }
 
-/** `show` makes rows of a line that is over, or of the part of a long one that is full. */
+/** `show` makes rows of a finished line, or of the full part of a long one. */
 export const openFlow = (show: (line: string, width: number) => readonly string[] = wrapLine): Flow => {
   let row = ""
   return {

@@ -1,4 +1,4 @@
-/** What was said before, for whoever comes back to a conversation: the last messages, each within bounds. */
+/** Earlier messages, for a person who returns to a conversation: the newest ones, each within bounds. */
 import type { Engine } from "@meridian/engine"
 import { oneLine, type AssistantPart, type Json, type Receipt, type SessionMessage } from "@meridian/protocol"
 
@@ -32,7 +32,7 @@ export const readHistory = async ({ sessions }: Engine, sessionID: string): Prom
   return { messages: first.items.toReversed(), leftOut }
 }
 
-/** What a call that still waits was given. Pure. */
+/** The input of a call that still waits. Pure. */
 export const inputOf = ({ messages }: History, callID: string): Json | undefined =>
   messages
     .flatMap((message) => (message.type === "assistant" ? message.content : []))
@@ -56,7 +56,7 @@ export const historyRows = (
 
 const SHOWN_WAITING = 5
 
-/** What was sent before and nobody has taken up. Pure. */
+/** Inputs from before that no turn has taken up. Pure. */
 export const waitingRows = (
   inputs: readonly Pick<Receipt, "prompt">[],
   { width, style }: { readonly width: number; readonly style: Style },
@@ -116,7 +116,7 @@ const partRows = (part: AssistantPart, width: number, style: Style): readonly st
   }
 }
 
-/** As it was set when it was written. */
+/** Laid out as it was when it was written. */
 const spokenRows = (text: string, width: number, style: Style): readonly string[] => {
   const markdown = openMarkdownRows(style)
   return [...text.split("\n").flatMap((line) => markdown.line(line, width)), ...markdown.end(width)]

@@ -1,7 +1,7 @@
 /**
- * Markdown of a model as rows of a terminal, a line at a time, so that it can be told while it is still being written. Headings,
- * emphasis and code get a style, code stands in a block, tables are lined up, links show their address. Terminals without styles
- * get the text as it was written. A fold: state inside, no I/O. What goes in is plain already.
+ * Renders a model's Markdown as terminal rows, line by line, while it is still being written. Headings, emphasis and
+ * code get a style, code is indented, tables are lined up, links show their address. Terminals without styles get the
+ * text as it was written. A fold: state inside, no I/O. The input is already plain.
  */
 import { Lexer, type MarkedToken, type Token } from "marked"
 
@@ -9,13 +9,13 @@ import { widthOf, wrapLine } from "./columns.ts"
 import type { Style } from "./style.ts"
 
 export interface MarkdownRows {
-  /** One line, or the part of a long one that is full. */
+  /** One line, or the full part of a long one. */
   readonly line: (line: string, width: number) => readonly string[]
-  /** What waited for more: a table. */
+  /** The rows that waited for more: a table. */
   readonly end: (width: number) => readonly string[]
 }
 
-/** The library takes time that grows with the square of some texts; a longer line is shown as it is. */
+/** For some texts the library takes quadratic time. A longer line is shown as it is. */
 const MOST_CHARACTERS = 2_000
 const MOST_TABLE_ROWS = 200
 
@@ -72,7 +72,7 @@ const plainRows = (text: string, width: number, style: Style): readonly string[]
   )
 }
 
-/** Marks that begin and end in the same row; others stay as they are written. */
+/** Marks that begin and end in the same row. Others stay as written. */
 const inline = (row: string, style: Style): string => {
   if (row.length > MOST_CHARACTERS || !/[*_`[\]~\\<]|https?:/.test(row)) return row
   try {
@@ -108,7 +108,7 @@ const styled = (given: Token, style: Style): string => {
   }
 }
 
-/** Columns as wide as their widest cell; a table that does not fit is shown as it was written. */
+/** Columns as wide as their widest cell. A table that does not fit is shown as written. */
 const tableRows = (lines: readonly string[], width: number, style: Style): readonly string[] => {
   const cells = lines.map((line) =>
     line

@@ -1,7 +1,7 @@
 /**
- * Images that go along with a prompt: those named by their path, as a person or a terminal writes one (a file dragged onto a
- * terminal comes quoted, with backslashes, or as an address), and those pasted. What a file holds decides, not what it is called:
- * a provider refuses a session for good once an image of it is none.
+ * Images that go with a prompt: those named by their path, as a person or a terminal writes it (a file dragged onto a
+ * terminal comes quoted, with backslashes, or as an address), and pasted ones. The content of a file decides, not its
+ * name: after one invalid image, a provider refuses the session for good.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
 import { basename, join, resolve } from "node:path"
@@ -11,18 +11,18 @@ import { oneLine, signedMediaType, type PromptFile } from "@meridian/protocol"
 
 export interface FoundImages {
   readonly files: readonly PromptFile[]
-  /** What was named and cannot be sent, a sentence each. */
+  /** Named images that cannot be sent, one sentence each. */
   readonly problems: readonly string[]
 }
 
 export const MOST_IMAGE_BYTES = 5_242_880
 const MOST_IMAGES = 10
-/** Names that are looked for on the disk. */
+/** How many names are looked up on the disk. */
 const MOST_NAMES = 200
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp)$/iu
 const QUOTED = /(["'])((?:(?!\1)[^\n])+\.(?:png|jpe?g|gif|webp))\1/giu
 
-/** A name that leads to no file stays words, and nothing is said of it. */
+/** A name without a file stays text, without a message. */
 export const imagesIn = (
   text: string,
   { directory, home }: { readonly directory: string; readonly home: string | undefined },
@@ -55,7 +55,7 @@ export const imageOf = (bytes: Buffer, name: string): PromptFile | string => {
 
 const unsent = (name: string, why: string): string => `${oneLine(name, 200)} is not sent: ${why}.`
 
-/** Stretches in quotes that end as an image's name does, then words, whose spaces may be escaped. */
+/** Quoted stretches that end like an image's name, then words, whose spaces may be escaped. */
 const namesIn = (text: string): readonly string[] => {
   const quoted = Array.from(text.matchAll(QUOTED), ([, , inside = ""]) => inside)
   const words = Array.from(text.replaceAll(QUOTED, " ").matchAll(/(?:\\.|[^\s\\])+/gu), ([word]) =>
@@ -81,11 +81,11 @@ const pathOf = (
   return name.startsWith("~/") && home !== undefined ? join(home, name.slice(2)) : resolve(directory, name)
 }
 
-/** Undefined where there is no file to read. No more of it is read than may be sent. */
+/** Undefined if there is no file to read. Reads no more than may be sent. */
 const readImage = (path: string): PromptFile | string | undefined => {
   let file: number | undefined
   try {
-    // Without waiting: a pipe of that name must not hold the terminal.
+    // Does not block: a pipe of that name must not hang the terminal.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const found = fstatSync(file)
     if (!found.isFile()) return undefined

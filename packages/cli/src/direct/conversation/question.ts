@@ -11,9 +11,9 @@ import type { Question } from "./view.ts"
 
 export type Answer =
   | { readonly tag: "reply"; readonly reply: PermissionReply }
-  /** Rejects, once its reason is written. */
+  /** Rejects, once the reason is written. */
   | { readonly tag: "explain" }
-  /** Answers nothing yet: all of it goes to the scrollback. */
+  /** Answers nothing yet: the whole call goes to the scrollback. */
   | { readonly tag: "show" }
 
 const ANSWERS = "[y] once  [a] always  [n] no  [f] no, and say why  [v] view all"
@@ -23,7 +23,7 @@ const EDIT_ANSWERS =
 
 export const answersTo = (action: string): string => (isEdit(action) ? EDIT_ANSWERS : ANSWERS)
 
-/** Where those would take more than two rows. */
+/** Used if the others would take more than two rows. */
 const SHORT_ANSWERS: Readonly<Record<string, string>> = {
   [ANSWERS]: "y/a/n/f, v views",
   [EDIT_ANSWERS]: "y/a/s/n/f, v views",
@@ -50,7 +50,7 @@ export const answerOf = (character: string, action: string): Answer | undefined 
   }
 }
 
-/** Everything that will be touched is shown, as far as half the screen goes; what is cut says so. The answers always fit. */
+/** Shows everything that will be touched, up to half the screen, and says what was cut. The answers always fit. */
 export const questionRows = (
   question: Question,
   { size, style, hint }: { readonly size: Size; readonly style: Style; readonly hint: string },
@@ -93,9 +93,9 @@ export const questionRows = (
   ]
 }
 
-/** What "always" would allow beyond what is asked; "" where it is the same. */
+/** What "always" would allow beyond the request; "" if it is the same. */
 const broaderThan = ({ always, resources }: Question): string => {
-  // A backslash in a pattern takes the meaning from the character behind it.
+  // A backslash in a pattern escapes the character after it.
   const patterns = always.map((pattern) => pattern.replaceAll(/\\([*?\\])/g, "$1"))
   return patterns.join("\n") === resources.join("\n") ? "" : oneLine(patterns.join(", "))
 }

@@ -1,6 +1,6 @@
 /**
- * The rows at the bottom that change: what is going on, a question, a status, and the line being written with its cursor. Pure.
- * No row is wider than the terminal, so that none breaks by itself; all together leave room for one row above them.
+ * The changing rows at the bottom: current work, a question, a status, and the line being written with its cursor.
+ * Pure. No row is wider than the terminal, so none wraps. Together they leave room for one row above them.
  */
 import { widthOf, wrapLine } from "./columns.ts"
 import type { Editor } from "./editor.ts"
@@ -12,7 +12,7 @@ export interface Size {
 
 export interface Live {
   readonly rows: readonly string[]
-  /** Where the cursor stands in them. */
+  /** The position of the cursor in the rows. */
   readonly cursor: { readonly row: number; readonly column: number }
 }
 
@@ -21,22 +21,22 @@ export interface LiveParts {
   readonly going: readonly string[]
   readonly question: readonly string[]
   readonly status: string | undefined
-  /** What stands before the line being written. */
+  /** The mark before the line being written. */
   readonly mark: string
   readonly editor: Pick<Editor, "text" | "cursor" | "pasted">
 }
 
-/** The mark before the line being written, and room for one wide character. */
+/** Room for the mark and one wide character. */
 const LEAST_COLUMNS = 4
 
-/** One column stays free: a terminal that filled its last column may already stand in the next row. */
+/** One column stays free: after filling its last column, a terminal may already be on the next row. */
 export const usable = ({ columns }: Size): number => Math.max(LEAST_COLUMNS, columns - 1)
 
 export const layOut = (parts: LiveParts, size: Size): Live => {
   const width = usable(size)
   const most = Math.max(3, size.rows - 1)
   const line = layOutLine(parts, { width, most: Math.max(2, Math.floor(most / 3)) })
-  // What is cut is cut above: the answers to a question stand at its end.
+  // Cut from above: the answers to a question are at its end.
   const all = [...parts.question, ...(parts.status === undefined ? [] : [parts.status])]
   const below = all.slice(Math.max(0, all.length - Math.max(0, most - line.rows.length)))
   const room = most - line.rows.length - below.length
@@ -48,7 +48,7 @@ export const layOut = (parts: LiveParts, size: Size): Live => {
   }
 }
 
-/** The written line, broken where it is too long; of many rows those around the cursor. */
+/** The line being written, broken where it is too long. If there are too many rows, those around the cursor. */
 const layOutLine = (
   { mark, editor }: LiveParts,
   bounds: { readonly width: number; readonly most: number },
@@ -78,12 +78,12 @@ const layOutLine = (
   }
 }
 
-/** Unlike text that is read, what is written keeps every space where it was typed. */
+/** Unlike text for reading, a line being written keeps every space where it was typed. */
 const breakHard = (line: string, width: number): readonly string[] => {
   const rows: string[] = []
   let rest = line
   while (widthOf(rest) > width) {
-    // Words are glued together for a moment, so that only graphemes are counted.
+    // Spaces become underscores for a moment, so that only graphemes are counted.
     const head = wrapLine(rest.slice(0, width * 2 + 16).replaceAll(" ", "_"), width)[0] ?? ""
     const taken = Math.max(1, head.length)
     rows.push(rest.slice(0, taken))
@@ -92,6 +92,6 @@ const breakHard = (line: string, width: number): readonly string[] => {
   return [...rows, rest]
 }
 
-/** How many rows these take on a terminal that was made narrower since they were drawn. */
+/** How many rows these take on a terminal that was made narrower after they were drawn. */
 export const heightOf = (rows: readonly string[], columns: number): number =>
   rows.reduce((sum, row) => sum + Math.max(1, Math.ceil(widthOf(row) / Math.max(1, columns))), 0)

@@ -1,4 +1,4 @@
-/** What slash commands do to a session, and what they show of it. What was typed is read elsewhere. */
+/** What slash commands do to a session, and what they show. The typed text is parsed elsewhere. */
 import type { SessionInfo } from "@meridian/engine"
 import { oneLine } from "@meridian/protocol"
 import { engineModelId } from "@meridian/spaces"
@@ -23,10 +23,10 @@ const MOST_CHOICES = 40
 
 export interface SessionCommands extends UndoCommands {
   readonly compact: () => Promise<void>
-  /** Without a name: what there is. The same for the agent. */
+  /** Without a name: lists the models. The same for the agent. */
   readonly model: (name: string | undefined) => Promise<void>
   readonly agent: (name: string | undefined) => Promise<void>
-  /** Shows the newest sessions of this project with a number each; the id of the one that was chosen by number or id. */
+  /** Lists the newest sessions of this project with numbers. Returns the id of the session chosen by number or id. */
   readonly sessions: (choice: string | undefined) => Promise<string | undefined>
 }
 
@@ -40,7 +40,7 @@ export interface SessionCommandOptions {
   readonly note: (text: string) => Promise<void>
   readonly confirm: (question: string) => Promise<boolean>
   readonly tell: (...rows: readonly string[]) => void
-  /** The same for a text that is still to be broken into rows. */
+  /** The same for a text that must still be wrapped. */
   readonly say: (text: string, colour: (row: string) => string) => void
 }
 
@@ -60,7 +60,7 @@ export const sessionCommands = ({
     ...undoCommands({ sessions, sessionID, note, confirm, say: (text) => say(text, style.notice) }),
     compact: async () => {
       say("Compacting…", style.dim)
-      // What came of it is an event.
+      // An event reports the result.
       const asked = sessions.compact(sessionID)
       await work.watch(asked)
       await asked

@@ -1,4 +1,4 @@
-/** What was typed: words for the model, or a command to the conversation. Pure. */
+/** What a person typed: words for the model, or a command to the conversation. Pure. */
 import { oneLine } from "@meridian/protocol"
 
 import type { UndoWish } from "./undo-command.ts"
@@ -12,14 +12,14 @@ export type Typed =
   | { readonly tag: "new" }
   | { readonly tag: "undo"; readonly wish: UndoWish }
   | { readonly tag: "redo" }
-  /** Without a choice: which there are. */
+  /** Without a choice it lists the sessions. */
   | { readonly tag: "sessions"; readonly choice: string | undefined }
   | { readonly tag: "help" }
   | { readonly tag: "leave" }
-  /** `template`: unless a command template has this name. */
+  /** `template`: correct if a command template has this name. */
   | { readonly tag: "wrong"; readonly problem: string; readonly template?: string }
 
-/** Name, what follows it, what it does: as `/help` shows them. */
+/** Name, arguments and effect, as `/help` shows them. */
 export const SLASH_COMMANDS: readonly (readonly [name: string, rest: string, says: string])[] = [
   ["/model", "[NAME]", "show the models that can be used, or change to one"],
   ["/agent", "[NAME]", "show the agents, or change to one"],
@@ -51,7 +51,7 @@ const readUndo = (words: string): Typed => {
   }
 }
 
-/** A first slash makes a command; a space before it makes it text again. */
+/** A leading slash makes a command. A space before it makes it text again. */
 export const readTyped = (text: string): Typed => {
   if (!text.startsWith("/")) return { tag: "say", text }
   const [, name = "", rest = ""] = /^(\/\S*)\s*([\s\S]*)$/u.exec(text) ?? []

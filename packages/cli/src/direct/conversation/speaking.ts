@@ -1,4 +1,4 @@
-/** What the model is saying, from its fragments and from the durable texts that follow them. A fold: no I/O. */
+/** The model's words, from their fragments and from the durable texts that follow. A fold: no I/O. */
 import { wrapLine } from "./columns.ts"
 import { openFlow } from "./flow.ts"
 import { openMarkdownRows } from "./markdown-rows.ts"
@@ -9,11 +9,11 @@ export type Kind = "text" | "reasoning"
 
 export interface Speaking {
   readonly push: (kind: Kind, delta: string, width: number) => readonly string[]
-  /** The durable text: what of it was not streamed is said now. */
+  /** The durable text: shows the part that was not streamed. */
   readonly end: (kind: Kind, whole: string, width: number) => readonly string[]
-  /** Something else is told next: the row being written is finished. */
+  /** Other rows come next, so the row being written is finished. */
   readonly pause: () => readonly string[]
-  /** Fragments were lost: until the next work begins only durable texts are told. */
+  /** Fragments were lost: until the next work begins, only durable texts are shown. */
   readonly miss: () => void
   readonly begin: () => void
   readonly row: () => readonly string[]
@@ -25,9 +25,9 @@ interface Streamed {
 }
 
 /**
- * Fragments and durable texts come on two ways, each in its order, in any order towards each other. So what was streamed is
- * kept until its durable text has come; and what a durable text said before its last fragments arrived is counted, and these
- * are not said again.
+ * Fragments and durable texts arrive on two channels, each in order, but in any order relative to each other. So
+ * streamed text is kept until its durable text has come. If a durable text comes before its last fragments, these are
+ * counted and not shown again.
  */
 export const openSpeaking = (style: Style): Speaking => {
   let markdown = openMarkdownRows(style)
@@ -39,7 +39,7 @@ export const openSpeaking = (style: Style): Speaking => {
   let kind: Kind = "text"
   let surplus = 0
   let missing = false
-  /** Rows of a table that is over are made for it. */
+  /** For laying out a table that has ended. */
   let lastWidth = 80
 
   const coloured = (rows: readonly string[]): readonly string[] =>

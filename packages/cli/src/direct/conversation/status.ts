@@ -1,4 +1,4 @@
-/** The rows that say how things stand: while the agent works, and when it is done. Pure. */
+/** The rows that show the state: while the agent works, and when it is done. Pure. */
 import type { ModelConfig } from "@meridian/engine"
 import { shortCount, shortTime } from "@meridian/spaces"
 
@@ -50,7 +50,7 @@ export interface Settled {
   /** The model of the last turn. */
   readonly model: string
   readonly waiting: number
-  /** What went wrong and was not told yet. */
+  /** The failure, if it was not shown yet. */
   readonly failure: string | undefined
 }
 

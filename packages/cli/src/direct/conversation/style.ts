@@ -1,4 +1,4 @@
-/** The few colours of the conversation. Only text that was made plain before may be given to them. Pure. */
+/** The few colours of the conversation. The text must already be plain. Pure. */
 export interface Style {
   readonly dim: (text: string) => string
   readonly bold: (text: string) => string
@@ -8,13 +8,13 @@ export interface Style {
   readonly italic: (text: string) => string
   readonly code: (text: string) => string
   readonly link: (text: string) => string
-  /** False: every one of them gives the text back as it is. */
+  /** False: each function returns the text unchanged. */
   readonly isStyled: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** https://no-color.org: set and not empty means none, whatever its value. */
+/** https://no-color.org: set to anything but the empty text, it turns colours off. */
 export const styleFor = (env: Environment): Style =>
   (env["NO_COLOR"] ?? "") !== "" || isDumb(env) ? PLAIN : COLOURED
 

@@ -1,6 +1,6 @@
 /**
- * The terminal itself: raw keys in, rows out. Rows that stay are written above the live ones, which are erased and drawn again.
- * Whatever ends this process, the terminal is given back as it was.
+ * The terminal itself: raw keys in, rows out. Rows that stay are written above the live ones, which are erased and
+ * redrawn. Whatever ends this process, the terminal is restored.
  */
 import { emitKeypressEvents } from "node:readline"
 import type { ReadStream, WriteStream } from "node:tty"
@@ -13,18 +13,18 @@ import { isDumb } from "./style.ts"
 export type Input =
   | { readonly tag: "key"; readonly key: Key }
   | { readonly tag: "resized" }
-  /** Nobody types any more. */
+  /** The input has ended. */
   | { readonly tag: "closed" }
 
 export interface Terminal {
-  /** Whether live rows can be drawn at all. */
+  /** True if live rows cannot be drawn. */
   readonly isDumb: boolean
   readonly size: () => Size
   /** Writes rows that stay, then the live ones below them. */
   readonly draw: (rows: readonly string[], live: Live) => void
-  /** Gives the terminal back to the shell (Ctrl-Z) until we are continued, then asks to be drawn again. */
+  /** Returns the terminal to the shell (Ctrl-Z) until we are continued, then asks for a redraw. */
   readonly suspend: () => void
-  /** Erases the live rows and gives the terminal back. Again: nothing. */
+  /** Erases the live rows and restores the terminal. A second call does nothing. */
   readonly close: () => void
 }
 
@@ -52,7 +52,7 @@ interface Keyboard {
   readonly close: () => void
 }
 
-/** Raw keys and changes of the size, until it is closed or nobody types any more. */
+/** Raw keys and size changes, until it is closed or the input ends. */
 const openKeyboard = ({ input, output }: Streams, receive: (input: Input) => void): Keyboard => {
   const onKey = (text: string | undefined, key: Partial<Key> | undefined): void => {
     receive({
@@ -72,7 +72,7 @@ const openKeyboard = ({ input, output }: Streams, receive: (input: Input) => voi
   input.on("end", onEnd)
   input.on("error", onEnd)
   output.on("resize", onResize)
-  // A terminal that went away tells it by an error; it stays listened to, for more may come while we leave.
+  // A terminal that went away reports an error. We keep listening, because more may come while we leave.
   output.on("error", onEnd)
   input.setRawMode(true)
   input.resume()
@@ -85,7 +85,7 @@ const openKeyboard = ({ input, output }: Streams, receive: (input: Input) => voi
       try {
         input.setRawMode(false)
       } catch {
-        // The terminal is gone: there is nothing to give back.
+        // The terminal is gone: there is nothing to restore.
       }
       input.pause()
     },
@@ -97,7 +97,7 @@ const openRich = (streams: Streams, receive: (input: Input) => void): Terminal =
   let drawn: Live | undefined
   let closed = false
 
-  /** From the cursor's row to the first live one; a terminal made narrower has broken the rows meanwhile. */
+  /** Moves from the cursor's row to the first live one. A terminal made narrower has wrapped the rows since. */
   const erase = (): string => {
     if (drawn === undefined) return ""
     const { columns } = sizeOf(output)
@@ -143,7 +143,7 @@ const openRich = (streams: Streams, receive: (input: Input) => void): Terminal =
   }
 }
 
-/** Only ever forward: rows that stay, then the one line that is written, letter by letter. */
+/** Only moves forward: rows that stay, then the one line being written, letter by letter. */
 const openDumb = (streams: Streams, receive: (input: Input) => void): Terminal => {
   const { input, output } = streams
   let shown = ""
@@ -175,7 +175,7 @@ const openDumb = (streams: Streams, receive: (input: Input) => void): Terminal =
   }
 }
 
-/** The whole group stops, with whoever started us; no timer fires before somebody continues it. */
+/** The whole process group stops, including our launcher. No timer fires before it is continued. */
 const suspend = (input: ReadStream, resume: () => void): void => {
   input.setRawMode(false)
   process.kill(0, "SIGTSTP")

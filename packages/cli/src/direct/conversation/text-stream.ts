@@ -1,9 +1,9 @@
-/** Plain text that arrives in pieces: what may be the beginning of an escape sequence waits for the next piece. */
+/** Plain text that arrives in pieces. A possible beginning of an escape sequence waits for the next piece. */
 import { plainText } from "./plain-text.ts"
 
 export interface TextStream {
   readonly push: (piece: string) => string
-  /** What was held back at the end. */
+  /** The text that was held back, at the end. */
   readonly end: () => string
 }
 
@@ -26,7 +26,7 @@ export const openTextStream = (): TextStream => {
 
 const MOST_HELD = 512
 
-/** A sequence that is not over, a carriage return whose newline may follow, half a character. */
+/** An unfinished sequence, a carriage return whose newline may follow, or half a character. */
 const UNFINISHED =
   // oxlint-disable-next-line eslint/no-control-regex -- escape sequences are what this is about
   /(?:\u001B(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001B]*\u001B?)?|\u009B[0-?]*[ -/]*|\r|[\uD800-\uDBFF])$/

@@ -1,4 +1,4 @@
-/** `/undo` and `/redo`: asks the engine, asks the person about files that others have changed, and says what came of it. */
+/** `/undo` and `/redo`: asks the engine, asks the person about files that were changed since, and reports the result. */
 import type { SessionsApi, UndoResult } from "@meridian/engine"
 import { Failure, oneLine } from "@meridian/protocol"
 
@@ -9,7 +9,7 @@ export interface UndoWish {
 }
 
 export interface UndoCommands {
-  /** The words of the first prompt that left the conversation, to be said better; undefined: none did. */
+  /** The words of the first prompt that left the conversation, for rewording. Undefined if none did. */
   readonly undo: (wish: UndoWish) => Promise<string | undefined>
   readonly redo: () => Promise<void>
 }
@@ -41,7 +41,7 @@ export const undoCommands = ({
     }
   }
 
-  /** The model learns of files from its conversation; where that stays, somebody has to say it. */
+  /** The model learns about files from its conversation. If that stays, the model must be told. */
   const tell = async ({ conversation, files, left, missed }: UndoResult, what: string): Promise<void> => {
     for (const { path, change } of files.slice(0, MOST_SHOWN)) say(`${change}: ${oneLine(path, 200)}`)
     if (files.length > MOST_SHOWN) say(`… and ${files.length - MOST_SHOWN} more`)

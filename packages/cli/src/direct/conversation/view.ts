@@ -1,6 +1,6 @@
 /**
- * A session as it is told on a terminal: durable events and live fragments go in, rows that stay come out, and what is still
- * going on is kept for the rows below them. A fold: state inside, no I/O. Everything it gives out is plain text with our own
+ * A session as shown on a terminal. Durable events and live fragments go in, finished rows come out, and unfinished
+ * work is kept for the rows below them. A fold: state inside, no I/O. All its output is plain text with our own
  * colours.
  */
 import type { LiveItem, SessionEvent } from "@meridian/engine"
@@ -27,38 +27,38 @@ export interface Question {
   readonly title: string
   /** What "always" would allow. */
   readonly always: readonly string[]
-  /** Of the call that asks. */
+  /** The input of the call that asks. */
   readonly input?: Json | undefined
 }
 
 export interface View {
   readonly event: (event: SessionEvent, width: number) => readonly string[]
   readonly live: (item: LiveItem, width: number) => readonly string[]
-  /** The row that is being written, and what runs. */
+  /** The row being written, and the running calls. */
   readonly going: (width: number) => readonly string[]
-  /** A question from before we were here. */
+  /** Adds a question from before this terminal joined. */
   readonly ask: (question: Question & { readonly callID: string }) => void
-  /** Questions of a child that are open now; those it asked before have their answer. */
+  /** Sets the open questions of a child. All others of that child are answered. */
   readonly askFor: (child: string, open: readonly (Question & { readonly callID: string })[]) => void
-  /** An input from before we were here that waits: it is told when it is taken up. */
+  /** Adds a waiting input from before this terminal joined. It is shown when it is taken up. */
   readonly awaitInput: (input: { readonly id: string; readonly text: string }) => void
-  /** The oldest question nobody has answered. */
+  /** The oldest open question. */
   readonly question: () => Question | undefined
-  /** The same without taking it. */
+  /** The same as `takeSpent`, without resetting it. */
   readonly spent: () => Spent
-  /** Spent since the last time this was asked, and how full the context is. */
+  /** Spent since the last call, and how full the context is. */
   readonly takeSpent: () => { readonly spent: Spent; readonly context: number; readonly model: string }
-  /** Whether an error was told since the last time this was asked. */
+  /** Whether an error was shown since the last call. */
   readonly takeError: () => boolean
 }
 
 export interface ViewOptions {
   readonly style: Style
-  /** Inputs this terminal sent itself: they are on the screen already. */
+  /** True for inputs this terminal sent: they are already on the screen. */
   readonly isOwn: (messageID: string) => boolean
-  /** A terminal without rows that change: what begins is told as well. */
+  /** For a terminal that cannot redraw rows: beginnings are shown too. */
   readonly tellsBeginnings: boolean
-  /** Whether this terminal asked for the work in hand. */
+  /** Whether this terminal requested the current work. */
   readonly isWorking: () => boolean
 }
 
@@ -84,7 +84,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
   const endCall = (callID: string, mark: string, note: string, width: number): string => {
     const title = running.get(callID)?.title ?? "tool"
     running.delete(callID)
-    // A call that was stopped does not wait for its answer any more.
+    // A stopped call no longer waits for its answer.
     for (const question of questions.values()) if (question.callID === callID) questions.delete(question.id)
     return `${mark} ${cutTo(`${title}${note}`, width - 2)}`
   }
@@ -254,7 +254,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.step.failed.2":
         return [...speaking.pause(), ...error(event.data.error, modelFailed(event.data.error), width)]
       case "session.next.execution.failed.1":
-        // The one who asked for the work hears of it with what to do next.
+        // The terminal that requested the work shows this failure, with what to do next.
         if (isWorking() && event.data.error.code !== "INTERRUPTED") return []
         return error(event.data.error, `ERROR [${event.data.error.code}]: ${event.data.error.message}`, width)
       case "session.next.todo.updated.1":
@@ -372,7 +372,7 @@ const modelFailed = ({ code, message }: RecordedError): string =>
 
 const BOXES = { pending: "☐", in_progress: "▸", completed: "☑", cancelled: "☒" } as const
 
-/** What a person said. */
+/** The words of a person. */
 export const userRows = (text: string, width: number, style: Style, note = ""): readonly string[] =>
   wrapText(plainText(text) + note, width - 2).map((row, index) =>
     style.bold(`${index === 0 ? ">" : " "} ${row}`),

@@ -1,6 +1,6 @@
 /**
- * The work of a session as this terminal follows it: demanded, watched until nothing of it is left, told when its last event
- * was shown. How it looks is decided elsewhere.
+ * The work of a session as this terminal follows it: demanded, watched until nothing of it is left, and reported when
+ * its last event was shown. How it looks is decided elsewhere.
  */
 import type { Engine } from "@meridian/engine"
 import type { Failure } from "@meridian/protocol"
@@ -8,12 +8,12 @@ import { settled } from "@meridian/server"
 
 export interface Work {
   readonly isWorking: () => boolean
-  /** It was asked to end, and has not yet. */
+  /** It was asked to stop, but has not stopped yet. */
   readonly isStopping: () => boolean
   readonly beginStopping: () => void
   /**
-   * One watcher at a time; what is demanded while it watches is watched as well. `asked` is work of another kind, which may
-   * begin a moment later; whoever asked for it hears of its failure.
+   * One watcher at a time. Work demanded while it watches is watched too. `asked` is other work, which may begin a
+   * moment later; its failure goes to its caller.
    */
   readonly watch: (asked?: Promise<unknown>) => Promise<void>
 }
@@ -29,7 +29,7 @@ export interface WorkOptions {
 
 export interface Settled {
   readonly failure: Failure | undefined
-  /** How many nobody has taken up. */
+  /** How many inputs no turn has taken up. */
   readonly inputs: number
 }
 
@@ -54,7 +54,7 @@ export const openWork = ({ sessions, sessionID, shown, onBegin, onSettled }: Wor
         demanded = false
         await asked.catch(() => undefined)
         failure = await settled(sessions, sessionID)
-        // Within the loop: what is demanded while the last events are shown would have no watcher otherwise.
+        // Inside the loop: work demanded while the last events are shown would otherwise have no watcher.
         await shown((await sessions.get(sessionID)).seq)
       }
       working = false
