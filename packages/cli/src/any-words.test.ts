@@ -61,7 +61,7 @@ const understand = (words: readonly string[]): "understood" | "refused" =>
     decodeInput(meta, { values, passthrough, face: "command" })
   })
 
-test("any words are understood or refused with a code; nothing else is ever thrown", () => {
+test("any words are understood or refused with a code, and nothing else is ever thrown", () => {
   fc.assert(
     fc.property(fc.array(word, { maxLength: 8 }), (words) => {
       expect(["understood", "refused"]).toContain(understand(words))

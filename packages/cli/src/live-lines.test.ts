@@ -32,7 +32,7 @@ const openScreen = (columns: number) => {
   }
 }
 
-test("lines change in place, what is written stays above them, and they go", async () => {
+test("lines change in place, written text stays above them, and they disappear", async () => {
   const { lines, text } = openScreen(30)
   lines.show(["r1 one", "r2 two"])
   lines.write("a warning\n")
@@ -42,11 +42,11 @@ test("lines change in place, what is written stays above them, and they go", asy
   expect(await text()).toBe("a warning")
 })
 
-test("a terminal that is made narrower keeps no piece of them", async () => {
+test("a terminal that is made narrower keeps no remains of them", async () => {
   const { lines, text, resize } = openScreen(60)
   lines.write("before\n")
   lines.show(["r1 12s · bash something rather long · a task · 1 tool"])
-  // The terminal breaks the line before anybody is told.
+  // The terminal wraps the line before any program knows of it.
   await text()
   resize(20)
   lines.show(["r1 13s · bash something rather long"])

@@ -55,13 +55,13 @@ test("flags, short flags, aliases, lists and words find their fields", () => {
   expect(globals.json).toBe(true)
 })
 
-test("a flag with an optional value stands alone, before a flag, or with its value", () => {
+test("a flag with an optional value works alone, before a flag, or with its value", () => {
   expect(parsed("--continue").values).toEqual({ continue: "" })
   expect(parsed("--continue", "--background").values).toEqual({ continue: "", background: true })
   expect(parsed("--continue", "c2").values).toEqual({ continue: "c2" })
 })
 
-test("what follows -- is the harness's, whatever it looks like", () => {
+test("words after -- go to the harness, whatever they look like", () => {
   const { values, globals } = parsed("r1", "--", "--json", "--continue", "x")
   expect(values).toEqual({ run_ids: ["r1"], harness_args: ["--json", "--continue", "x"] })
   expect(globals.json).toBe(false)
@@ -95,7 +95,7 @@ test.each([
   expect(problem(...words)).toBe(message)
 })
 
-test("a word too many is refused", () => {
+test("an extra word is refused", () => {
   const meta = { name: "doctor", fields: {} }
   expect(() => parseFlags(meta, ["now"])).toThrow("Unexpected argument 'now'.")
 })

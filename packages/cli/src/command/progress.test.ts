@@ -19,7 +19,7 @@ const scene = () => {
   }
 }
 
-test("a long piece of work redraws one line and takes it away at its end", async () => {
+test("long work redraws one line and removes it at the end", async () => {
   const { world, at, drawn } = scene()
   const progress = await openProgress(world, "Indexing sessions")
   at(500)
@@ -31,7 +31,7 @@ test("a long piece of work redraws one line and takes it away at its end", async
   expect(drawn()).toBe(`Indexing sessions: 25 %\n${up}Indexing sessions: 75 %\n${up}`)
 })
 
-test("a short piece of work writes nothing", async () => {
+test("short work writes nothing", async () => {
   const { world, at, drawn } = scene()
   const progress = await openProgress(world, "Indexing sessions")
   at(300)

@@ -48,7 +48,7 @@ export const search = implement(SEARCH, {
 
 type Database = ReturnType<typeof openSearchIndex>["database"]
 
-/** An index that turns out to be damaged is thrown away and made again, once. */
+/** A damaged index is deleted and rebuilt, once. */
 const withIndex = async <Result>(
   world: World,
   engines: Engines,
@@ -104,7 +104,7 @@ const unusable = (file: string, cause: unknown): unknown => {
   return new Failure("SEARCH_INDEX_UNUSABLE", { file, reason: oneLine(String(cause), 200) }, { cause })
 }
 
-/** What continues a session of a server names the server as it was named here. */
+/** The command that continues a server's session names the server as the user named it. */
 const resultOf =
   (asked: string | undefined) =>
   (found: FoundSession): Document["results"][number] => {

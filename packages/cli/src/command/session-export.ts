@@ -43,7 +43,7 @@ export const sessionExport = implement(SESSION_EXPORT, {
     [hiddenSentence(new Map(Object.entries(kinds))), ...lost].join("\n"),
 })
 
-/** It is there whole or not at all, and nobody else can read it. */
+/** Written whole or not at all, and readable by no other user. */
 const intoFile = async (
   file: string,
   put: (to: (text: string) => void) => Promise<ExportEnd>,

@@ -1,4 +1,4 @@
-/** What an audit of 0.1.0 found in the hooks, one test for each finding, under its id. D13: `install-host.test.ts`. */
+/** Findings of an audit of 0.1.0 about the hooks, one test for each, under its id. D13: `install-host.test.ts`. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -51,7 +51,7 @@ const result = (uuid: string, parentUuid: string, content: string): string =>
     message: { role: "user", content: [{ type: "tool_result", tool_use_id: parentUuid, content }] },
   })
 
-/** What a hook of Claude Code says after a compaction of a conversation with this transcript. */
+/** The output of a Claude Code hook after a compaction of a conversation with this transcript. */
 const after = async (transcript: string, env: Readonly<Record<string, string>> = {}): Promise<string> => {
   const path = join(folder, `${SESSION}.jsonl`)
   writeFileSync(path, transcript)
@@ -86,7 +86,7 @@ const startRun = (more: object = {}): string =>
     ...more,
   })
 
-test("D2: the task of a run is told though the transcript says nothing, and nothing is told where nothing is known", async () => {
+test("D2: the task of a run is stated even if the transcript is empty, and nothing is stated if nothing is known", async () => {
   expect(await after("")).toBe("")
   write(
     ".meridian/.spaces/s1/sessions.jsonl",
@@ -109,7 +109,7 @@ test("D2: the task of a run is told though the transcript says nothing, and noth
   expect(text).not.toMatch(/none recorded|SESSION\.md/)
 })
 
-test("what was done before an agent took over is told after its compactions, too: the newest word of it", async () => {
+test("what was done before a takeover is also stated after the agent's compactions, in its newest version", async () => {
   write(
     ".meridian/.spaces/s1/sessions.jsonl",
     line({
@@ -135,14 +135,14 @@ test("what was done before an agent took over is told after its compactions, too
   expect(text).not.toMatch(/Nothing yet|Torn/)
 })
 
-test("D3: the first prompt stands beside a declared objective and does not displace it", async () => {
+test("D3: the first prompt appears beside a declared objective and does not displace it", async () => {
   write("SESSION.md", "[Focus: search] 2026-04-01\n- Objective: ship the search.\n- Did one thing.\n")
   const text = await after(user("a", null, "Fix the parser first."))
   expect(text).toContain("## Task\n> Fix the parser first.")
   expect(text).toMatch(/## Primary Objective\n- ship the search\./i)
 })
 
-test("D11: a run is told with the state it has in the run table, and an ended one with its report", async () => {
+test("D11: a run is stated with its state from the run table, and an ended one with its report", async () => {
   const transcript =
     user("a", null, "Review everything.") +
     tool("b", "a", "Bash", { command: "meridian run spawn --background -p review" }) +
@@ -172,7 +172,7 @@ test("D12: rules of every folder are read in this host too", async () => {
     expect(text).toContain(`From ${from}.`)
 })
 
-test("S8: the last three commits are told", async () => {
+test("S8: the last three commits are listed", async () => {
   const git = (...args: readonly string[]): void => {
     execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.org", ...args], { cwd: project })
   }

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest"
 
 import { carriedContinuity } from "./carried.ts"
 
-test("a launch brings hooks for Claude Code, and says of whom it cannot give any", () => {
+test("a launch adds hooks for Claude Code, and names the harnesses it has none for", () => {
   const cwd = mkdtempSync(join(tmpdir(), "carried-"))
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
   const carried = (harness: string, env: Readonly<Record<string, string>> = {}) =>

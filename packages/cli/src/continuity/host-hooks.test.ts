@@ -34,7 +34,7 @@ test("an empty file counts as no file", () => {
   expect(addHooks(" \n", "claude", PROGRAM)).toEqual(addHooks(undefined, "claude", PROGRAM))
 })
 
-test("comments, order, spacing and odd numbers of the others stay as they are", () => {
+test("comments, order, spacing and odd numbers of other entries stay as they are", () => {
   const before = `{
     // ours since 2024
     "model": "opus",   "cost": 1.50,
@@ -66,14 +66,14 @@ test("installing twice changes nothing", () => {
   expect(addHooks(once, "claude", PROGRAM)).toEqual({ kind: "keep", action: "unchanged" })
 })
 
-test("another way to start the same program replaces the old one", () => {
+test("a new way to start the same program replaces the old one", () => {
   const old = textOf(addHooks(undefined, "claude", `"/old/node" "/old/meridian.js"`))
   const edit = addHooks(old, "claude", PROGRAM)
   expect(edit).toMatchObject({ kind: "write", action: "updated" })
   expect(textOf(edit)).toBe(textOf(addHooks(undefined, "claude", PROGRAM)))
 })
 
-test("what an older version installed gets what it lacks, and a flag that a person added stays", () => {
+test("an older version's hooks get what they lack, and a flag that a person added stays", () => {
   const old = JSON.stringify({
     hooks: {
       SessionStart: [
@@ -86,7 +86,7 @@ test("what an older version installed gets what it lacks, and a flag that a pers
   expect(addHooks(updated, "claude", PROGRAM)).toEqual({ kind: "keep", action: "unchanged" })
 })
 
-test("removing takes out only ours, also from a group that holds more", () => {
+test("removing takes out only ours, even from a group that holds more", () => {
   const before = JSON.stringify({
     hooks: {
       SessionStart: [
@@ -111,7 +111,7 @@ test("the hook of the other agent is not ours to remove", () => {
   expect(removeHooks(codex, "claude")).toEqual({ kind: "keep", action: "absent" })
 })
 
-test("removing what stood alone removes the file", () => {
+test("removing the only content removes the file", () => {
   const alone = textOf(addHooks(undefined, "claude", PROGRAM))
   expect(removeHooks(alone, "claude")).toEqual({ kind: "delete", action: "removed" })
 })
@@ -140,7 +140,7 @@ test.each([
   expect(removeHooks(installed, "claude")).toEqual({ kind: "write", action: "removed", text: before })
 })
 
-test("whatever JSON object there was is there again, byte for byte, after installing and removing", () => {
+test("installing and removing restores any JSON object byte for byte", () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()).filter((object) => !("hooks" in object)),

@@ -36,7 +36,7 @@ const failureOf = (act: () => unknown): string => {
   }
 }
 
-test("the command is this program when no meridian is on the PATH, and the short name when one is", () => {
+test("the command is this program if no meridian is on the PATH, and the short name if one is", () => {
   install("claude")
   expect(readFileSync(join(root, ".claude/settings.json"), "utf8")).toContain(
     String.raw`"command": "\"/opt/no de\" \"/opt/meridian.js\" brief --host claude"`,
@@ -85,7 +85,7 @@ test("a linked settings file stays a link and keeps its mode", () => {
   expect(statSync(join(root, "shared.json")).mode & 0o777).toBe(0o640)
 })
 
-test("a byte order mark at the beginning of the file is no obstacle and stays", () => {
+test("a byte order mark at the beginning of the file is harmless and stays", () => {
   mkdirSync(join(root, ".claude"))
   const before = '\uFEFF{\n  "model": "opus"\n}\n'
   writeFileSync(join(root, ".claude/settings.json"), before)
@@ -94,7 +94,7 @@ test("a byte order mark at the beginning of the file is no obstacle and stays", 
   expect(readFileSync(join(root, ".claude/settings.json"), "utf8")).toBe(before)
 })
 
-test("a plugin file of somebody else is not written over and not removed", () => {
+test("another plugin file is neither overwritten nor removed", () => {
   mkdirSync(join(root, ".opencode/plugins"), { recursive: true })
   writeFileSync(join(root, ".opencode/plugins/meridian.ts"), "export default {}")
   expect(failureOf(() => install("opencode", true))).toBe("PLUGIN_NOT_OURS")
@@ -107,7 +107,7 @@ test("an unknown host is an error", async () => {
   })
 })
 
-test("the brief for a hook is the JSON both agents read, and nothing when nothing is known", async () => {
+test("the brief for a hook is the JSON both agents read, and empty if nothing is known", async () => {
   const nobody = { cwd: root, env: {}, hook: () => Promise.resolve(undefined) }
   expect(await makeBrief({ ...nobody, host: "codex" })).toMatchObject({ output: "", tokens: 0 })
   writeFileSync(
@@ -154,7 +154,7 @@ test.each(["claude", "codex", "opencode"] as const)(
   },
 )
 
-test("D13: a launch brings hook or plugin along where nobody has set them up, and nothing where somebody has", () => {
+test("D13: a launch adds hook or plugin if they are not set up, and nothing if they are", () => {
   const env = { HOME: join(root, "home"), PATH: "", MERIDIAN_COMMAND: "/cache/a b/meridian" }
   const query = { cwd: root, env, program: ["/opt/node", "/opt/meridian.js"] }
   expect(parseObject(carriedContinuity({ ...query, harness: "claude" })?.settings ?? "")).toEqual({

@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 
 import { permissionRules, type Rights } from "./permission-rules.ts"
 
-/** As the engine decides: the last rule that matches. */
+/** As the engine decides: the last matching rule. */
 const effectOf = (rules: readonly PermissionRule[], action: string, resource: string): string =>
   rules.findLast((rule) => {
     if (!matchesWildcard(rule.action, action)) return false
@@ -78,7 +78,7 @@ test.each([
   expect(decide({ allowedTools: ["Bash(npm test:*)"] }, "bash", `npm test ${mark} rm`)).toBe("ask")
 })
 
-test("a list of a reading run still gets no edits that it does not name", () => {
+test("a read-only run's list allows no edits beyond those it names", () => {
   expect([
     decide({ permission: "read-only", allowedTools: ["Read"] }, "edit", "a"),
     decide({ permission: "read-only", allowedTools: ["Edit"] }, "edit", "a"),
@@ -93,7 +93,7 @@ test.each([
   expect(decide({ permission: "read-only", servers: [server] }, tool, "*")).toBe("allow")
 })
 
-test("no name of a server allows the tools of another", () => {
+test("the name of one server never allows the tools of another", () => {
   expect(decide({ servers: ["*"] }, "docs_search", "*")).toBe("ask")
 })
 
@@ -126,7 +126,7 @@ const OWN_FILES = [
   ".meridian/.spaces/s1/fs/notes/a.md",
 ]
 
-test("what runs commands later or decides about rights is edited unasked only with full access", () => {
+test("files that run commands later or decide rights are edited without asking only with full access", () => {
   const effects = (rights: Partial<Rights>, paths: readonly string[]) => [
     ...new Set(paths.map((path) => decide(rights, "edit", path))),
   ]
@@ -137,11 +137,11 @@ test("what runs commands later or decides about rights is edited unasked only wi
   expect(effects({ permission: "read-only", allowedTools: ["Read"] }, OWN_FILES)).toEqual(["deny"])
   expect(effects({ permission: "full-access" }, GUARDED)).toEqual(["allow"])
   expect(effects({ permission: "full-access", allowedTools: ["Write"] }, GUARDED)).toEqual(["allow"])
-  // Also where a list names them: it may have come with the folder.
+  // Even if a list names them: it may have come with the folder.
   expect(effects({ allowedTools: ["Edit(.git/hooks/*)", "Edit(.claude/*)"] }, GUARDED)).toEqual(["ask"])
 })
 
-test("instruction files are guarded where the user wants it", () => {
+test("instruction files are guarded if the user wants it", () => {
   const paths = ["AGENTS.md", "CLAUDE.md", "docs/AGENTS.md", ".github/copilot-instructions.md"]
   const effects = (guardInstructions: boolean) =>
     paths.map((path) => decide({ permission: "workspace-write", guardInstructions }, "edit", path))
@@ -151,7 +151,7 @@ test("instruction files are guarded where the user wants it", () => {
   ])
 })
 
-test("plan looks, and acts in no tier", () => {
+test("the plan agent looks, and acts in no tier", () => {
   for (const permission of [undefined, "workspace-write", "full-access", "danger"] as const) {
     const rules = [
       ...permissionRules({ servers: ["docs"], ...(permission === undefined ? {} : { permission }) }),
@@ -187,7 +187,7 @@ test("rules of the configuration are read after the tier, in their order", () =>
   }
 })
 
-test("no rule of the configuration lets a reading run write", () => {
+test("no rule of the configuration lets a read-only run write", () => {
   const rules = [
     rule("allow", "*"),
     rule("ask", "edit"),
@@ -204,7 +204,7 @@ test("no rule of the configuration lets a reading run write", () => {
   ]).toEqual(["deny", "deny", "allow", "allow", "deny"])
 })
 
-test("what is guarded stays guarded under a rule that allows edits, and denied where it was", () => {
+test("guarded paths stay guarded under a rule that allows edits, and denied paths stay denied", () => {
   const rules = [rule("allow", "edit")]
   expect([
     decide({ permission: "workspace-write", rules }, "edit", ".git/config"),

@@ -13,7 +13,7 @@ const HEX = "0123456789abcdef"
 const WORD = `${LOWER}${UPPER}${DIGITS}`
 const UUID = (): string => [8, 4, 4, 4, 12].map((length) => of(HEX, length)).join("-")
 
-/** Made up anew for each run of the test: kind -> one of its kind, and where it stands. */
+/** Made up anew for each run of the test: a kind, one secret of that kind, and the text around it. */
 type Case = readonly [kind: string, secret: string, write?: (secret: string) => string]
 
 const SECRETS: readonly Case[] = [
@@ -155,7 +155,7 @@ test.each(
   const hiding = openHiding()
   const hidden = hiding.text(text)
   expect(hidden).not.toContain(secret)
-  // Of a key that never ends nobody knows where it ends.
+  // The end of an endless key cannot be known.
   const isOpen = kind === "key without an end"
   expect(hidden).toMatch(isOpen ? /^before \[hidden/ : /^before [\s\S]*\[hidden: [^\]]+\][\s\S]* behind$/)
   expect([...hiding.counts().values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0)
@@ -191,18 +191,18 @@ const KEPT: readonly string[] = [
   "npm_config_registry=https://registry.example.com/",
 ]
 
-test.each(KEPT)("this only looks alike, and stays: %s", (text) => {
+test.each(KEPT)("a lookalike stays: %s", (text) => {
   expect(openHiding().text(text)).toBe(text)
 })
 
-test("values of the user's own variables are hidden wherever they stand", () => {
+test("values of the user's own variables are hidden wherever they occur", () => {
   const hiding = openHiding({ MY_SERVICE_TOKEN: "plum-garden-77", HOME: "/home/me", PATH: "/usr/bin:/bin" })
   expect(hiding.text("it printed plum-garden-77 in /home/me")).toBe(
     "it printed [hidden: value of a variable] in /home/me",
   )
 })
 
-/** Quadratic work would outlast the time a test has by far. */
+/** Quadratic work would far exceed the time limit of a test. */
 test.each([
   "a_",
   "a-",

@@ -1,4 +1,4 @@
-/** What is easily misread: whose words they are, what a compaction kept, and losses nobody would notice. */
+/** Easily misread details: whose words they are, what a compaction kept, and losses that would go unnoticed. */
 import { describe, expect, test } from "vitest"
 
 import { readLines, told } from "../../../../test/import-scene.ts"
@@ -41,7 +41,7 @@ describe("a compaction of Codex whose items have no id", () => {
     },
   })
 
-  test("keeps the prompts that say the same, the newest of equals, and not its own summary", async () => {
+  test("keeps matching prompts, the newest of equal ones, and not its own summary", async () => {
     const { pieces, losses } = await readLines([
       META,
       say("user", text("again")),
@@ -57,7 +57,7 @@ describe("a compaction of Codex whose items have no id", () => {
     expect(losses).toEqual([])
   })
 
-  test("tells which it could not find, and names no two prompts alike after it", async () => {
+  test("reports prompts it could not find, and gives no two prompts the same name", async () => {
     const { pieces, losses } = await readLines([
       META,
       say("user", text("first")),
@@ -87,13 +87,13 @@ describe("a compaction of pi", () => {
     entry("6", "5", message("user", "next")),
   ]
 
-  test("keeps the messages from an entry on that is none itself", async () => {
+  test("keeps the messages after an entry that is not a message itself", async () => {
     const { pieces, losses } = await readLines(lines("2"))
     expect(pieces.find(({ kind }) => kind === "summary")).toMatchObject({ keep: ["3", "4"] })
     expect(losses).toEqual([])
   })
 
-  test("tells when what it names is not there", async () => {
+  test("reports a missing entry", async () => {
     const { pieces, losses } = await readLines(lines("9"))
     expect(pieces.find(({ kind }) => kind === "summary")).toMatchObject({ keep: [] })
     expect(kinds(losses)).toEqual({ kept: 1 })
@@ -101,7 +101,7 @@ describe("a compaction of pi", () => {
 })
 
 describe("whose words they are in Claude Code", () => {
-  test("what the harness queued is a note; what a person queued is read with its pictures, also at the end", async () => {
+  test("text queued by the harness is a note, and text queued by a person is read with its pictures, even at the end", async () => {
     const { pieces, losses } = await readLines([
       claude("1", null, "user", "go"),
       claude("2", "1", "assistant", [{ type: "text", text: "on it" }]),
@@ -137,7 +137,7 @@ describe("whose words they are in Claude Code", () => {
   })
 })
 
-describe("plain text where others write blocks", () => {
+describe("plain text instead of blocks", () => {
   const LINES = {
     claude: [claude("1", null, "user", "ask"), claude("2", "1", "assistant", "answer")],
     codex: [META, say("user", "ask"), say("assistant", "answer")],
@@ -153,7 +153,7 @@ describe("plain text where others write blocks", () => {
     expect(losses).toEqual([])
   })
 
-  test("a session in which only nothing was said is empty", async () => {
+  test("a session of blank words is empty", async () => {
     await expect(readLines([META, say("user", []), say("assistant", "")])).rejects.toMatchObject({
       code: "IMPORT_EMPTY",
     })
@@ -174,7 +174,7 @@ test("lines of Claude Code that name no parent follow the line before them", asy
 describe("bytes that are not UTF-8", () => {
   const broken = (whole: string): Buffer => Buffer.from(whole.replaceAll("é", "\u00FF"), "latin1")
 
-  test("are told by the lines they stand in; a replacement mark that was there is no loss", async () => {
+  test("are reported by line, and an original replacement mark is no loss", async () => {
     const lines = ["pars\u00E9r", "caf\u00E9", "plain"].map((words, at) =>
       JSON.stringify(claude(String(at + 1), at === 0 ? null : String(at), "user", words)),
     )
@@ -212,13 +212,13 @@ describe("OpenCode", () => {
       ],
     })
 
-  test("a part that was taken back takes only what follows it along", async () => {
+  test("reverting a part removes only what follows it", async () => {
     const { pieces, losses } = await readLines(document({ messageID: "m2", partID: "p3" }))
     expect(told(pieces)).toEqual(["user: ask", "k: stays"])
     expect(kinds(losses)).toEqual({ reverted: 1, revertedParts: 2 })
   })
 
-  test("a part that is not there leaves its message whole", async () => {
+  test("a missing part leaves its message whole", async () => {
     const { pieces, losses } = await readLines(document({ messageID: "m2", partID: "p9" }))
     expect(told(pieces)).toEqual(["user: ask", "k: stays", "k: taken back", "k: too"])
     expect(kinds(losses)).toEqual({ reverted: 1 })

@@ -1,4 +1,4 @@
-/** Whatever a file holds, reading it ends in a conversation or in one clear refusal. */
+/** Whatever a file contains, reading it ends in a conversation or in one clear refusal. */
 import { readFileSync } from "node:fs"
 
 import { Failure } from "@meridian/protocol"
@@ -26,7 +26,7 @@ const FILES = (["claude", "codex", "opencode", "pi"] as const).map((format) =>
   readFileSync(sessionFile(format)),
 )
 
-test("a real file with bytes overwritten, taken out or cut off", async () => {
+test("a real file with bytes overwritten, removed or cut off", async () => {
   const damage = fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), {
     maxLength: 20,
   })
@@ -45,7 +45,7 @@ test("a real file with bytes overwritten, taken out or cut off", async () => {
   )
 })
 
-/** Every key and every word the readers look at, with any value. */
+/** Every key and every word the readers look for, with any value. */
 const WORDS = [
   "type",
   "user",

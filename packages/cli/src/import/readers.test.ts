@@ -1,4 +1,4 @@
-/** What each reader makes of a file: the conversation in force, and every loss by its name. */
+/** What each reader makes of a file: the active conversation, and every loss by its name. */
 import { describe, expect, test } from "vitest"
 
 import { readLines, readPieces, sessionFile, told } from "../../../../test/import-scene.ts"
@@ -158,7 +158,7 @@ describe("Claude Code", () => {
     expect(told((await readLines(lines)).pieces)).toEqual(["user: look into it", "opus: looked"])
   })
 
-  test("goes on behind a line that is damaged, and counts one that was cut off", async () => {
+  test("continues after a damaged line, and counts one that was cut off", async () => {
     const text = [
       JSON.stringify(claude("1", null, "user", "first")),
       `{"type":"assistant","uuid":"2","parentUu`,
@@ -170,7 +170,7 @@ describe("Claude Code", () => {
     expect(losses.map((loss) => loss.text)).toEqual(["2 damaged lines skipped"])
   })
 
-  test("knows what the person typed from what the harness added, keeps pictures, drops what is not there", async () => {
+  test("tells the person's words from the harness's additions, keeps pictures, drops missing ones", async () => {
     const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } }
     const far = { type: "image", source: { type: "url", url: "https://example.com/a.png" } }
     const { pieces, losses } = await readLines([
@@ -193,7 +193,7 @@ describe("Claude Code", () => {
     expect(kinds(losses)).toEqual({ images: 1, notes: 2, encrypted: 1, unknown: 1 })
   })
 
-  test("says each line once, though a resumed session repeats them", async () => {
+  test("reads each line once, although a resumed session repeats them", async () => {
     const lines = [
       claude("1", null, "user", "first"),
       claude("2", "1", "assistant", [{ type: "text", text: "a" }]),
@@ -206,7 +206,7 @@ const item = (payload: object) => ({ timestamp: "2026-01-01T00:00:00.000Z", type
 const META = { timestamp: "2026-01-01T00:00:00.000Z", type: "session_meta", payload: { id: "t1", cwd: "/x" } }
 
 describe("Codex", () => {
-  test("reads every kind of call, and a new answer begins behind results", async () => {
+  test("reads every kind of call, and a new answer begins after results", async () => {
     const { pieces, losses } = await readLines([
       META,
       item({
@@ -267,7 +267,7 @@ describe("Codex", () => {
   })
 })
 
-describe("what else is known of the work", () => {
+describe("other facts about the work", () => {
   const todos = [
     { content: "one", status: "completed" },
     { content: "two", status: "in_progress" },
@@ -275,7 +275,7 @@ describe("what else is known of the work", () => {
   ]
   const LIST = "todo: one completed, two in_progress"
 
-  test("the list of work comes along from Claude Code, Codex and OpenCode", async () => {
+  test("the task list is imported from Claude Code, Codex and OpenCode", async () => {
     const use = { type: "tool_use", id: "t", name: "TodoWrite", input: { todos } }
     const inClaude = await readLines([claude("1", null, "assistant", [use])])
     expect(told(inClaude.pieces)).toEqual(["call t TodoWrite", LIST])
@@ -298,7 +298,7 @@ describe("what else is known of the work", () => {
     expect(told((await readLines(whole)).pieces)).toEqual(["call c todowrite", LIST, "result c"])
   })
 
-  test("what was rolled back in Codex is left out", async () => {
+  test("turns rolled back in Codex are left out", async () => {
     const say = (role: string, text: string) =>
       item({ type: "message", role, content: [{ type: "input_text", text }] })
     const { pieces, losses } = await readLines([
@@ -315,7 +315,7 @@ describe("what else is known of the work", () => {
     expect(kinds(losses)).toEqual({ reverted: 3 })
   })
 
-  test("the results of parallel calls are found beside the path, also behind lines about progress", async () => {
+  test("results of parallel calls are found beside the path, even after progress lines", async () => {
     const use = (id: string) => [{ type: "tool_use", id, name: "Read", input: {} }]
     const result = (id: string) => [{ type: "tool_result", tool_use_id: id, content: "x" }]
     const answer = { message: { id: "m", role: "assistant", model: "opus" } }
@@ -347,7 +347,7 @@ describe("what else is known of the work", () => {
 describe("OpenCode", () => {
   const message = (info: object, ...parts: object[]) => ({ info: { sessionID: "s", ...info }, parts })
   const text = (said: string) => ({ type: "text", text: said })
-  test("leaves reverted messages out, keeps the tail of a compaction, settles nothing that has no result", async () => {
+  test("leaves reverted messages out, keeps the tail of a compaction, settles no call without a result", async () => {
     const { pieces, losses } = await readLines(
       JSON.stringify({
         info: { id: "ses_1", directory: "/x", revert: { messageID: "m7" } },
@@ -405,7 +405,7 @@ describe("anything else", () => {
     })
   })
 
-  test("a session in which nothing was said is refused as such", async () => {
+  test("a session without words is refused as empty", async () => {
     await expect(readLines([META])).rejects.toMatchObject({ code: "IMPORT_EMPTY" })
   })
 })

@@ -16,7 +16,7 @@ export interface Scope {
   /** Only sessions that worked there or below. All if absent. */
   readonly directory?: string
   readonly keeper?: Keeper
-  /** The only server whose sessions are meant. */
+  /** Limits the search to this server's sessions. */
   readonly server?: string | undefined
 }
 

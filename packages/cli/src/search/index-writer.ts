@@ -1,4 +1,4 @@
-/** Changes to the index, in its own words. What goes wrong here is never a fault of the source that is being read. */
+/** Changes to the index, in its own words. A failure here is never the fault of the source being read. */
 import { isAbsolute } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 
@@ -25,7 +25,10 @@ export interface IndexWriter {
   readonly setThrough: (source: number, through: number, head: string) => void
   /** The source is indexed in its present state. */
   readonly setStamp: (source: number, stamp: string) => void
-  /** A file that is not among these was deleted. A server that is not was not named this time. */
+  /**
+   * Removes files not among these, because they were deleted. Keeps servers, which may only not have been named this
+   * time.
+   */
   readonly keepSources: (paths: ReadonlySet<string>) => void
   readonly keepSessions: (source: number, names: ReadonlySet<string>) => void
   readonly forgetSessions: (source: number) => void
@@ -52,7 +55,7 @@ export class IndexFailure extends Error {
   override readonly name = "IndexFailure"
 }
 
-/** Files are named by their whole paths. */
+/** Only files are named by absolute paths. */
 const isServer = (path: string): boolean => !isAbsolute(path)
 
 type Value = string | number | null

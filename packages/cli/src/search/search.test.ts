@@ -41,7 +41,7 @@ const openScene = () => {
   mkdirSync(home)
   const { database } = openSearchIndex(join(root, `cache ${scenes}`, "search.sqlite"))
   const places = harnessPlaces({ HOME: home })
-  /** Bytes of session files that were due. */
+  /** Bytes of session files that had to be read. */
   const update = async (signal = new AbortController().signal): Promise<number> => {
     let due = 0
     await updateIndex(database, {
@@ -61,7 +61,7 @@ const openScene = () => {
   return { home, database, update, find }
 }
 
-/** One Claude session of these prompts. */
+/** One Claude session with these prompts. */
 const claude = (
   home: string,
   id: string,
@@ -120,7 +120,7 @@ test("100 planted phrases are found in the right session, and the sources stay a
   expect(treeOf(home)).toEqual(before)
 })
 
-test("afterwards only new lines are read, and what is half written waits for its end", async () => {
+test("later only new lines are read, and a half-written line waits for its end", async () => {
   const { home, update, find } = openScene()
   const file = claude(home, "a", ["first needle", "second needle"])
   expect(await update()).toBe(statSync(file).size)
@@ -135,7 +135,7 @@ test("afterwards only new lines are read, and what is half written waits for its
   expect((await find("needle")).map(({ snippet }) => snippet)).toEqual(["first needle"])
 })
 
-test("what was deleted at its source leaves, and what was replaced is read anew", async () => {
+test("sessions deleted at their source leave the index, and replaced ones are read anew", async () => {
   const { home, update, find } = openScene()
   const [gone, replaced] = [claude(home, "gone", ["walrus"]), claude(home, "kept", ["albatross here"])]
   await update()
@@ -153,7 +153,7 @@ test("what was deleted at its source leaves, and what was replaced is read anew"
   expect(await find("altogether")).toEqual([])
 })
 
-test("sessions of OpenCode that changed are read again, and deleted ones leave", async () => {
+test("changed sessions of OpenCode are read again, and deleted ones leave the index", async () => {
   const { home, update, find } = openScene()
   const store = openOpencode(home)
   const meta = { id: "ses_one", directory: "/home/dev/app", index: 0 }
@@ -169,7 +169,7 @@ test("sessions of OpenCode that changed are read again, and deleted ones leave",
   store.close()
 })
 
-test("rubbish among the sessions is passed over, and the rest is found", async () => {
+test("garbage among the sessions is skipped, and the rest is found", async () => {
   const { home, update, find, database } = openScene()
   const file = claude(home, "good", ["before"])
   appendFileSync(file, '{"broken\n\u0000\u0001\nnull\n[1]\n42\n{}\n')
@@ -196,7 +196,7 @@ test("rubbish among the sessions is passed over, and the rest is found", async (
   expect((await find("behind rubbish")).map(({ id }) => id)).toEqual(["good"])
 })
 
-test("a line longer than any window is one window, and texts around it are found", async () => {
+test("a line longer than any window is its own window, and texts around it are found", async () => {
   const { home, update, find } = openScene()
   const file = claude(home, "long", ["small start"])
   appendFileSync(file, line("long", 1, `${"x ".repeat(9_000_000)} tail-of-long`))
@@ -206,7 +206,7 @@ test("a line longer than any window is one window, and texts around it are found
     expect((await find(words))[0]?.id).toBe("long")
 })
 
-test("a scope is a directory and what lies below it, or a harness", async () => {
+test("a scope is a directory with everything below it, or a harness", async () => {
   const { home, database, update, find } = openScene()
   claude(home, "app", ["needle"], "/home/dev/app")
   claude(home, "sub", ["needle"], "/home/dev/app/packages/x")
@@ -220,7 +220,7 @@ test("a scope is a directory and what lies below it, or a harness", async () => 
   expect(countSessions(database, { directory: "/home/dev/app" })).toBe(2)
 })
 
-test("words in a row go before words apart; quotation marks ask for a row; a star stands for a rest", async () => {
+test("words in a row rank before words apart, quotation marks demand a row, and a star matches any rest", async () => {
   const { home, update, find } = openScene()
   claude(home, "apart", ["the retry was slow and its budget small"])
   claude(home, "row", ["a retry budget of three"])
@@ -236,7 +236,7 @@ test("words in a row go before words apart; quotation marks ask for a row; a sta
   expect(await names("-- * \" '")).toEqual([])
 })
 
-test("an update that is stopped keeps what it has, and the next one goes on", async () => {
+test("a stopped update keeps what it has, and the next one continues", async () => {
   const { home, update, find } = openScene()
   makeCorpus({ home, bytes: 12_000_000, phrases: 10, sessionBytes: 12_000_000 / 4 })
   const stop = new AbortController()

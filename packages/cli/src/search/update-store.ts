@@ -1,4 +1,4 @@
-/** A database with many sessions, OpenCode's or the engine's: those that changed since the index saw them. */
+/** Indexes a database with many sessions, OpenCode's or the engine's: the sessions that changed since the last time. */
 import { createLosses, READERS } from "@meridian/continuity"
 
 import type { Engines } from "../sessions/engine-store.ts"
@@ -12,7 +12,7 @@ import { wordsOfEvent, wordsOfPiece } from "./words-of.ts"
 export interface KeptStore {
   readonly path: string
   readonly keeper: "opencode" | "engine"
-  /** Of a file. A server says what changed when it is asked. */
+  /** For a file. A server is asked what changed. */
   readonly stamp: string | undefined
 }
 
@@ -22,7 +22,7 @@ interface Updating {
   readonly breathe: Breathe
 }
 
-/** Rejects when the database cannot be read, or is none of theirs. */
+/** Rejects if the database cannot be read or is not one of theirs. */
 export const updateStore = async (store: KeptStore, updating: Updating): Promise<void> => {
   const update = store.keeper === "opencode" ? updateOpencode : updateEngine
   await update(store, updating)
@@ -55,7 +55,7 @@ const updateOpencode = async (store: KeptStore, { index, breathe }: Updating): P
   index.setStamp(source, store.stamp ?? "")
 }
 
-/** Events are never changed: those behind the last one are added. */
+/** Events never change, so only those after the last one are added. */
 const updateEngine = async (store: KeptStore, { index, engines, breathe }: Updating): Promise<void> => {
   await using engine = await engines.open(store.path)
   const sessions = await engine.sessions()

@@ -18,7 +18,7 @@ const FACTS: ServiceFacts = {
   digest: "0123456789abcdef",
 }
 
-/** As systemd reads a line of quoted words: escapes, then doubled signs. */
+/** As systemd reads a line of quoted words: escapes, then doubled characters. */
 const readWords = (line: string): readonly string[] =>
   [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = ""]) =>
     word.replaceAll(/\\(.)/g, "$1").replaceAll("%%", "%"),
@@ -30,7 +30,7 @@ const lineOf = (content: string, key: string): string =>
     .find((line) => line.startsWith(`${key}=`))
     ?.slice(key.length + 1) ?? ""
 
-test("a unit starts this program's supervisor in the project, and does not take workers along", () => {
+test("a unit starts this program's supervisor in the project, and its end does not end workers", () => {
   const unit = serviceFile(FACTS)
   expect(unit.path).toBe("/home/dev/.config/systemd/user/meridian-my-shop-01234567.service")
   expect(readWords(lineOf(unit.content, "ExecStart"))).toEqual([
@@ -47,22 +47,22 @@ test("a unit starts this program's supervisor in the project, and does not take 
   expect(unit.start[1]).toBe("systemctl --user enable --now meridian-my-shop-01234567.service")
 })
 
-test("signs that systemd reads in its own way are names here", () => {
+test("characters special to systemd are literal here", () => {
   const project = String.raw`/home/dev/100% "a\b" $HOME`
   const unit = serviceFile({ ...FACTS, project, stateRoot: project, program: [project] })
-  // In a command a dollar would name a variable; elsewhere it is one.
+  // In a command a dollar would begin a variable; elsewhere it is literal.
   expect(readWords(lineOf(unit.content, "ExecStart"))[0]).toBe(project.replace("$", "$$$$"))
   expect(readWords(unit.content)).toContain(`MERIDIAN_STATE_ROOT=${project}`)
   expect(lineOf(unit.content, "WorkingDirectory")).toBe(project.replace("%", "%%"))
   expect(serviceFile({ ...FACTS, project: "/" }).path).toContain("meridian-project-01234567")
 })
 
-test("an agent of launchd is well-formed whatever the folder is called", () => {
+test("a launchd agent is well-formed whatever the folder's name", () => {
   const agent = serviceFile({ ...FACTS, platform: "darwin", project: "/Users/dev/a & <b>" })
   expect(agent.path).toBe("/home/dev/Library/LaunchAgents/dev.meridian.meridian-a-b-01234567.plist")
   expect(agent.content).toContain("<string>/Users/dev/a &amp; &lt;b&gt;</string>")
   expect(agent.content).toContain("<string>--stay</string>")
-  // What stands in a comment of XML may have no two dashes.
+  // A comment of XML must not contain two dashes.
   expect(/<!--(.*)-->/.exec(agent.content)?.[1]).not.toContain("--")
 })
 
@@ -79,7 +79,7 @@ const openScene = () => {
   }
 }
 
-test("installing is done once, renewing says so, removing leaves nothing", () => {
+test("installing happens once, updating says so, removing leaves nothing", () => {
   const scene = openScene()
   const first = scene.install()
   expect(first.action).toBe("installed")
@@ -94,7 +94,7 @@ test("installing is done once, renewing says so, removing leaves nothing", () =>
   expect(scene.install({ remove: true }).action).toBe("absent")
 })
 
-test("a file of somebody else, a system without either, and an odd folder are told in words", () => {
+test("a foreign file, a system without either, and an odd folder are reported in words", () => {
   const scene = openScene()
   const { path } = scene.install()
   writeFileSync(path, "[Unit]\n")

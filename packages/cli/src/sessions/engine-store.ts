@@ -1,7 +1,7 @@
 /**
- * The engine's databases for those who only look: opened by the engine itself a file would be written to, and a server would
- * have one more node. In a file: tables `session` (one row each, with its key) and `event`, where the events of a session
- * have the ids `key * 2^31 + seq`; the engine keeps that form for what is stored.
+ * The engine's databases for readers. The engine itself would write to a file, and would be one more node of a
+ * server. In a file: tables `session` (one row each, with its key) and `event`, where the events of a session have
+ * the ids `key * 2^31 + seq`. The engine keeps that form for stored data.
  */
 import { resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
@@ -24,11 +24,11 @@ export interface EngineSession {
 }
 
 export interface EngineSource extends AsyncDisposable {
-  /** Of a server: another one when it was made anew. */
+  /** For a server: changes if the database was recreated. */
   readonly identity?: string
   readonly sessions: () => Promise<readonly EngineSession[]>
   readonly session: (id: string) => Promise<EngineSession | undefined>
-  /** Behind `after`, up to `through`, some at a time. What this version cannot read is passed over. */
+  /** After `after`, up to `through`, in batches. Skips what this version cannot read. */
   readonly events: (
     session: Pick<EngineSession, "key">,
     range: { readonly after: number; readonly through: number },
@@ -36,20 +36,20 @@ export interface EngineSource extends AsyncDisposable {
 }
 
 export interface Engines extends AsyncDisposable {
-  /** Files as they are, a server as it may be shown. The one that was named comes first. */
+  /** Files by path, a server by its public name. The named one comes first. */
   readonly paths: readonly string[]
-  /** The one among them that is a server. */
+  /** The one of them that is a server. */
   readonly server: string | undefined
-  /** Rejects when it cannot be read. The connection to a server is there once, and stays as long as this. */
+  /** Rejects if it cannot be read. A server gets a single connection, which stays open as long as this does. */
   readonly open: (path: string) => Promise<EngineSource>
 }
 
-/** `asked` is `--database`; without it MERIDIAN_DATABASE may name one. */
+/** `asked` is `--database`. Without it MERIDIAN_DATABASE may name one. */
 export const openEngines = async (world: Pick<World, "env" | "cwd">, asked?: string): Promise<Engines> => {
   const noted = engineDatabases(world)
   const named = asked ?? world.env["MERIDIAN_DATABASE"] ?? ""
   if (named === "") return enginesOf(noted, undefined)
-  // The engine is loaded only for this.
+  // The engine is only loaded for this.
   const [{ findDatabase }, { isServerAddress, lookAtServer, readAddress }] = await Promise.all([
     import("../engine-database.ts"),
     import("@meridian/engine"),

@@ -31,7 +31,10 @@ export interface Conversation extends AsyncDisposable {
   readonly losses: Losses
 }
 
-/** Rejects with SESSION_NOT_FOUND; and IMPORT_UNREADABLE when it is there and cannot be read. `database`: in that one only. */
+/**
+ * Rejects with SESSION_NOT_FOUND, and with IMPORT_UNREADABLE if it exists but cannot be read. `database` limits the
+ * search to that one.
+ */
 export const openConversation = async (
   name: SessionName,
   world: Pick<World, "env" | "cwd">,

@@ -40,7 +40,7 @@ const LIMITS = {
   rememberedBytes: 8 * 1024 * 1024,
 } as const
 
-/** Those that worked in the project, and its chats and runs wherever they worked. */
+/** Conversations that worked in the project, and its chats and runs wherever they worked. */
 export const findConversations = async (
   world: Surroundings,
   chats: readonly Chat[],
@@ -80,7 +80,7 @@ const openWanted = ({ root }: Surroundings, chats: readonly Chat[]) => {
   return (id: string, directory: string | undefined): boolean => wanted.has(id) || isInside(root, directory)
 }
 
-/** Of several places of one conversation the first counts. */
+/** If one conversation was found in several places, the first counts. */
 const newestOfEach = (found: readonly Conversation[]): readonly Conversation[] => {
   const all = new Map<string, Conversation>()
   for (const one of found) {
@@ -90,7 +90,7 @@ const newestOfEach = (found: readonly Conversation[]): readonly Conversation[] =
   return [...all.values()].toSorted((left, right) => right.changed - left.changed)
 }
 
-/** By line in a transcript, by message in OpenCode, by event in the engine: all of them only grow. */
+/** Numbered by line in a transcript, by message in OpenCode, by event in the engine: all of them only grow. */
 export const entriesIn = async (
   { keeper, id, path }: Conversation,
   engines: Engines,
@@ -148,7 +148,7 @@ const inEngine = async <Item>(
     await using source = await engines.open(path)
     return await look(source)
   } catch {
-    // As below, or a server that does not answer.
+    // As below, or the server does not answer.
     return []
   }
 }

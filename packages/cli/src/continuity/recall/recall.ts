@@ -107,7 +107,7 @@ export interface Expanded {
   readonly isCut: boolean
 }
 
-/** `claude:8956b66f#120-140`; a single number is shown with what stands around it. */
+/** `claude:8956b66f#120-140`. A single number is shown with its surroundings. */
 export const expand = async (scene: RecallScene, range: string): Promise<Expanded> => {
   const asked = readRange(range)
   await using engines = await openEngines(scene)
@@ -136,7 +136,7 @@ export const expand = async (scene: RecallScene, range: string): Promise<Expande
   return { place: range, harness: conversation.keeper, session: conversation.id, entries, isCut }
 }
 
-/** Of a host, by what that calls it, or by its chat. */
+/** A host's conversation, by the host's id for it or by its chat. */
 export const findHostConversation = (scene: RecallScene, reference: string): Conversation | undefined =>
   findHostConversations(scene, readChats(scene.stateRoot)).find(isOf(scene, reference))
 

@@ -14,7 +14,7 @@ test.each([
   expect(widthOf(text)).toBe(width)
 })
 
-test("what is too long ends in an ellipsis, and no character is cut", () => {
+test("text that is too long ends in an ellipsis, and no character is cut", () => {
   expect([cutTo("abcdef", 4), cutTo("家家家", 4), cutTo("abc", 3), cutTo("abc", 0)]).toEqual([
     "abc…",
     "家…",
@@ -49,7 +49,7 @@ test("no row is wider than the terminal, and no word is lost", () => {
   )
 })
 
-test("text that arrives in pieces gives the rows of the whole", () => {
+test("text that arrives in pieces gives the same rows as the whole", () => {
   fc.assert(
     fc.property(
       text,

@@ -33,6 +33,6 @@ test.each([
   expect(tab(text)).toEqual(expected)
 })
 
-test("what stands behind the cursor stays", () => {
+test("text after the cursor stays", () => {
   expect(tab("/ag build", 3)).toEqual(["/agent  build", 7, []])
 })

@@ -39,7 +39,7 @@ test.each([
   expect(decideKey(ASKED, plain(key))).toEqual(deed)
 })
 
-test("what is being written is not taken for an answer, nor is any other key", () => {
+test("text being written is not taken for an answer, nor is any other key", () => {
   expect(decideKey({ ...ASKED, editor: written("happil") }, plain("y"))).toMatchObject({
     tag: "edited",
     editor: { text: "happily" },
@@ -47,13 +47,13 @@ test("what is being written is not taken for an answer, nor is any other key", (
   expect(decideKey(ASKED, plain("z"))).toMatchObject({ tag: "edited", editor: { text: "z" } })
 })
 
-test("Ctrl-U at a question takes the whole draft away, all lines of it", () => {
+test("Ctrl-U at a question clears the whole draft with all its lines", () => {
   const draft = written("one\ntwo")
   expect(decideKey({ ...ASKED, editor: draft }, ctrl("u"))).toEqual({ tag: "edited", editor: EMPTY_EDITOR })
   expect(decideKey({ ...IDLE, editor: draft }, ctrl("u"))).toMatchObject({ editor: { text: "one\n" } })
 })
 
-test("a refusal may be explained, left without words, or taken back", () => {
+test("a refusal may be explained, given without words, or taken back", () => {
   const explaining: Situation = { ...ASKED, explaining: "per_1" }
   expect(decideKey({ ...explaining, editor: written("mine") }, plain("return"))).toEqual({
     tag: "answer",
@@ -70,14 +70,14 @@ test("a refusal may be explained, left without words, or taken back", () => {
   expect(decideKey(explaining, plain("y"))).toMatchObject({ tag: "edited", editor: { text: "y" } })
 })
 
-test("Ctrl-Z gives the terminal back for a while, Ctrl-L draws it anew", () => {
+test("Ctrl-Z returns the terminal for a while, Ctrl-L redraws it", () => {
   expect([decideKey(ASKED, ctrl("z")), decideKey(IDLE, ctrl("l"))]).toEqual([
     { tag: "suspend" },
     { tag: "redraw" },
   ])
 })
 
-test("Ctrl-D leaves, or deletes what stands behind the cursor", () => {
+test("Ctrl-D leaves, or deletes the character after the cursor", () => {
   expect(decideKey(IDLE, ctrl("d"))).toEqual({ tag: "leave" })
   expect(decideKey({ ...IDLE, editor: { ...written("ab"), cursor: 0 } }, ctrl("d"))).toMatchObject({
     editor: { text: "b" },

@@ -44,13 +44,13 @@ test.each([
   expect(shown(after([typed, ...keys]))).toBe(expected)
 })
 
-test("Enter gives the text away and remembers it; nothing gives nothing away", () => {
+test("Enter submits the text and remembers it, and an empty line submits nothing", () => {
   const edit = editLine(after(["hello"]), named("return"))
   expect(edit).toEqual({ tag: "submitted", text: "hello", editor: { ...EMPTY_EDITOR, history: ["hello"] } })
   expect(editLine(after(["  "]), named("return"))).toEqual({ tag: "edited", editor: EMPTY_EDITOR })
 })
 
-test("up and down walk through what was sent, and the draft comes back", () => {
+test("up and down walk through earlier inputs, and the draft comes back", () => {
   const sent = { ...EMPTY_EDITOR, history: ["first", "second"] }
   const walked = [
     [named("up")],
@@ -60,7 +60,7 @@ test("up and down walk through what was sent, and the draft comes back", () => {
   expect(walked.map((keys) => after(["draft", ...keys], sent).text)).toEqual(["second", "first", "draft"])
 })
 
-test("a paste keeps its lines, is not sent by them, and brings no control characters", () => {
+test("a paste keeps its line breaks, is not sent by them, and brings no control characters", () => {
   const pasted = after([
     "say: ",
     named("paste-start"),
@@ -72,7 +72,7 @@ test("a paste keeps its lines, is not sent by them, and brings no control charac
   expect(pasted.text).toBe("say: one\ntwo␃!")
 })
 
-test("a key that writes nothing is not ours", () => {
+test("a key that writes nothing is left unused", () => {
   for (const key of [ctrl("c"), named("escape"), named("f5"), ctrl("d"), named("tab", { sequence: "\t" })])
     expect(editLine(EMPTY_EDITOR, key)).toEqual({ tag: "unused" })
 })
@@ -82,7 +82,7 @@ test("a line has a bound", () => {
   expect(after(["y"], full).text.length).toBe(MOST_CHARACTERS)
 })
 
-test("Ctrl-R finds what was written before, newest first, and any other key stays there", () => {
+test("Ctrl-R finds earlier inputs, newest first, and any other key stays at the found one", () => {
   const history = ["fix the login", "run tests", "fix the logout"]
   const ctrlR: Key = { name: "r", sequence: "\u0012", ctrl: true, meta: false }
   const pressed = (editor: Editor, key: Key): Editor => {

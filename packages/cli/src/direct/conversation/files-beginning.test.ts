@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest"
 
 import { filesBeginning } from "./files-beginning.ts"
 
-test("paths that begin so, folders with a slash, hidden ones only when asked for", () => {
+test("finds paths with this beginning, folders with a slash, hidden ones only on request", () => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-mention-"))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, "src"))

@@ -6,7 +6,7 @@ import { styleFor } from "./style.ts"
 const style = styleFor({ NO_COLOR: "1", TERM: "xterm" })
 const waiting = (...texts: readonly string[]) => texts.map((text) => ({ prompt: { text } }))
 
-test("messages that wait are named, each on one row, and the rest is counted", () => {
+test("waiting messages are shown, each on one row, and the rest is counted", () => {
   expect(waitingRows([], { width: 60, style })).toEqual([])
   expect(waitingRows(waiting("one"), { width: 60, style })).toEqual([
     "1 message waits; your next message takes it along:",
@@ -18,7 +18,7 @@ test("messages that wait are named, each on one row, and the rest is counted", (
   expect([rows.length, rows[2]?.length]).toEqual([7, 60])
 })
 
-test("a call that failed says why, however long the call is", () => {
+test("a failed call says why, however long the call is", () => {
   const shown = (command: string) =>
     historyRows(
       {
@@ -49,7 +49,7 @@ test("a call that failed says why, however long the call is", () => {
   expect(shown("x".repeat(200))[0]).toMatch(/^✗ bash x+…: Permission was refused\.$/)
 })
 
-test("an answer is set again as it was set when it was written", () => {
+test("an answer is laid out as it was when it was written", () => {
   const message = {
     id: "msg_1",
     type: "assistant",
@@ -67,7 +67,7 @@ test("an answer is set again as it was set when it was written", () => {
   expect(text).not.toMatch(/\*\*|`|^# |\| - \|/m)
   // oxlint-disable-next-line eslint/no-control-regex -- colours are what this is about
   expect(text.replaceAll(/\u001B\[[\d;]*m/g, "")).toContain("It is here: x")
-  // Without styles it stays what it was.
+  // Without styles it stays as it was.
   const plain = historyRows({ leftOut: 0, messages: [message] }, { width: 60, style })
   expect(plain).toContain("It is **here**: `x`")
 })

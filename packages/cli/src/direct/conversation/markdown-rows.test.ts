@@ -22,7 +22,7 @@ const render = (text: string, width = 60, style = TAGS): readonly string[] => {
   return [...text.split("\n").flatMap((line) => rows.line(line, width)), ...rows.end(width)]
 }
 
-test("headings, emphasis, code, links, lists and quotes", () => {
+test("headings, emphasis, code, links, lists and quotes are rendered", () => {
   expect(
     render(
       "# The plan\nUse **care** and *time*, `npm test`.\n- one\n  * two\n- [x] done\n> said\n[docs](https://a.b/c)",
@@ -38,7 +38,7 @@ test("headings, emphasis, code, links, lists and quotes", () => {
   ])
 })
 
-test("code stands in a block as it is, also when nothing closes it", () => {
+test("code in a block stays as it is, even if nothing closes it", () => {
   expect(render("```ts\nconst a = **b**\n# no heading\n```\nafter")).toEqual([
     "<dim>  ts</dim>",
     "  <code>const a = **b**</code>",
@@ -48,13 +48,13 @@ test("code stands in a block as it is, also when nothing closes it", () => {
   expect(render("~~~\nopen")).toEqual(["  <code>open</code>"])
 })
 
-test("a table is lined up, and one that does not fit stays as it was written", () => {
+test("a table is lined up, and one that does not fit stays as written", () => {
   const table = "| name | n |\n| --- | --: |\n| alpha | 1 |\n| b | 22 |"
   expect(render(table)).toEqual(["<b>name  │ n</b>", "<dim>──────┼───</dim>", "alpha │ 1", "b     │ 22"])
   expect(render("| a very long cell | x |\n| --- | --- |", 12).join("\n")).toContain("very")
 })
 
-test("marks that do not close, HTML and lone signs stay as they are written", () => {
+test("unclosed marks, HTML and lone signs stay as written", () => {
   for (const text of [
     "2 * 3 * 4",
     "a_b_c",
@@ -67,7 +67,7 @@ test("marks that do not close, HTML and lone signs stay as they are written", ()
     expect(render(text)).toEqual([text])
 })
 
-test("without styles the text is as it was written, and with them no row is wider than asked", () => {
+test("without styles the text stays as written, and with them no row is wider than requested", () => {
   const plain = styleFor({ NO_COLOR: "1", TERM: "xterm" })
   expect(render("# A\n**b**\n```\nc\n```", 60, plain)).toEqual(["# A", "**b**", "```", "c", "```"])
   const colours = styleFor({ TERM: "xterm" })
@@ -76,7 +76,7 @@ test("without styles the text is as it was written, and with them no row is wide
   for (const row of render(text, 14, colours)) expect(widthOf(row)).toBeLessThanOrEqual(14)
 })
 
-test("a hostile line is told, not thrown", () => {
+test("a hostile line is shown and throws nothing", () => {
   for (const text of ["*".repeat(1_900), "[".repeat(1_900), "_a".repeat(900), "`a".repeat(900)])
     expect(render(text, 80).length).toBeGreaterThan(0)
 })

@@ -31,7 +31,7 @@ const named = (text: string, directory: string) => {
   return [files.map(({ name }) => name), problems]
 }
 
-test("however a person or a terminal writes the path of an image, it goes along once", () => {
+test("however a person or a terminal writes the path of an image, it is attached once", () => {
   const folder = makeFolder()
   const spaced = join(folder, "it's two words.png")
   for (const text of [
@@ -52,14 +52,14 @@ test("however a person or a terminal writes the path of an image, it goes along 
     expect([text, ...named(text, folder)]).toEqual([text, [basename(spaced)], []])
 })
 
-test("what a file holds says what it is", () => {
+test("the content of a file decides its type", () => {
   const folder = makeFolder()
   expect(imagesIn("photo.png", { directory: folder, home: undefined }).files).toEqual([
     { mediaType: "image/jpeg", base64: JPEG.toString("base64"), name: "photo.png" },
   ])
 })
 
-test("what is named and cannot be sent is told; what is no file stays words", () => {
+test("named images that cannot be sent are reported, and names without a file stay words", () => {
   const folder = makeFolder()
   expect(named("missing.png folder.png a.ts file://%zz.png ~other/x.png", folder)).toEqual([[], []])
   expect(named("words.png empty.png pipe.png large.png most.png", folder)).toEqual([

@@ -6,7 +6,7 @@ import { styleFor } from "./style.ts"
 
 const style = styleFor({ NO_COLOR: "1", TERM: "xterm" })
 
-test("a question names action and resource, and what it does not show it counts", () => {
+test("a question names action and resource, and counts the rows it does not show", () => {
   const question = { id: "per_1", action: "bash", title: "Cleans up" }
   const size = { columns: 60, rows: 12 }
   expect(
@@ -29,7 +29,7 @@ test("a question names action and resource, and what it does not show it counts"
   ])
 })
 
-test("what would be written is shown, and the answers fit at any width", () => {
+test("the text to be written is shown, and the answers fit at any width", () => {
   const question = {
     id: "per_1",
     action: "edit",
@@ -60,7 +60,7 @@ test("what would be written is shown, and the answers fit at any width", () => {
   expect(narrow.every((row) => row.length < 24)).toBe(true)
 })
 
-test("all of a call can be seen: a command, a text, a patch", () => {
+test("a whole call can be shown: a command, a text, a patch", () => {
   const command = "x\n".repeat(500)
   expect(wholeCall([command], { command })).toHaveLength(500)
   expect(wholeCall(["b"], { path: "b", content: "1\n\u001B[2J2" })).toEqual(["b", "+ 1", "+ 2"])
@@ -68,7 +68,7 @@ test("all of a call can be seen: a command, a text, a patch", () => {
   expect(wholeCall(["b"], { content: "x".repeat(200_001) }).at(-1)).toBe("… and 1 character more")
 })
 
-test("what always would allow is said where it is more than what is asked", () => {
+test("the scope of 'always' is shown if it exceeds the request", () => {
   const question = { id: "per_1", action: "docs_search", title: "", resources: ["a*b"] }
   const shown = (always: readonly string[]) =>
     questionRows({ ...question, always }, { size: { columns: 60, rows: 12 }, style, hint: "" })
@@ -76,7 +76,7 @@ test("what always would allow is said where it is more than what is asked", () =
   expect(shown(["a\\*b"]).join("")).not.toContain("always would")
 })
 
-test("a call of a tool from elsewhere shows everything it is given, each field by its name, as far as the screen goes", () => {
+test("a call of a foreign tool shows its whole input, each field by its name, as far as the screen allows", () => {
   const question = {
     id: "per_1",
     action: "docs_publish",
@@ -116,7 +116,7 @@ test("a call of a tool from elsewhere shows everything it is given, each field b
   expect(wholeCall(["*"], question.input)).toHaveLength(7)
 })
 
-test("what a tool from elsewhere is given is bounded, and nothing at all is said", () => {
+test("the input of a foreign tool is bounded, and an empty input is shown as such", () => {
   expect(wholeCall(["*"], {})).toEqual(["(no input)"])
   expect(wholeCall(["*"], undefined)).toEqual(["*"])
   expect(wholeCall(["*"], "raw")).toEqual(["raw"])

@@ -12,7 +12,7 @@ const PARTS: LiveParts = {
   editor: { text: "", cursor: 0 },
 }
 
-test("what goes on, a question, the status and the line stand in this order, the cursor in the line", () => {
+test("current work, a question, the status and the line come in this order, with the cursor in the line", () => {
   expect(
     layOut(
       {
@@ -40,7 +40,7 @@ test("a long line is broken, and the cursor is where the next character goes", (
   })
 })
 
-test("of a line that fills the screen only the rows around the cursor are shown", () => {
+test("if a line fills the screen, only the rows around the cursor are shown", () => {
   const text = Array.from({ length: 50 }, (_, index) => `line ${index}`).join("\n")
   const { rows, cursor } = layOut(
     { ...PARTS, editor: { text, cursor: text.length } },
@@ -50,7 +50,7 @@ test("of a line that fills the screen only the rows around the cursor are shown"
   expect(cursor).toEqual({ row: 2, column: 9 })
 })
 
-test("live rows never fill the screen, never break by themselves, and the cursor stands among them", () => {
+test("live rows never fill the screen, never wrap, and contain the cursor", () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -74,6 +74,6 @@ test("live rows never fill the screen, never break by themselves, and the cursor
   )
 })
 
-test("rows drawn on a wider terminal take more of a narrower one", () => {
+test("rows drawn on a wider terminal take more rows of a narrower one", () => {
   expect(heightOf(["x".repeat(70), "short"], 30)).toBe(4)
 })

@@ -21,7 +21,7 @@ test.each(["/", "/nothing", "/modelx", "/queue", "/queue  "])("%j sends nothing 
   expect(readTyped(text)).toMatchObject({ tag: "wrong" })
 })
 
-test("every command that help shows is one", () => {
+test("every command in help is a real one", () => {
   for (const [name, rest] of SLASH_COMMANDS)
     expect(readTyped(rest === "TEXT" ? `${name} words` : name).tag).not.toBe("wrong")
 })

@@ -29,7 +29,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(""))
 
-test("in pieces nothing a terminal obeys is left either", () => {
+test("text in pieces also leaves nothing a terminal obeys", () => {
   fc.assert(
     fc.property(hostile, fc.array(fc.nat(5), { minLength: 1 }), (text, sizes) => {
       const stream = openTextStream()
@@ -45,7 +45,7 @@ test("in pieces nothing a terminal obeys is left either", () => {
   )
 })
 
-test("a sequence cut in two is not seen, and text behind it is", () => {
+test("a sequence cut in two is hidden, and the text after it is shown", () => {
   const stream = openTextStream()
   expect([stream.push("a\u001B[3"), stream.push("1mb\r"), stream.push("\nc"), stream.end()]).toEqual([
     "a",
@@ -55,7 +55,7 @@ test("a sequence cut in two is not seen, and text behind it is", () => {
   ])
 })
 
-test("what never ends is not held for ever", () => {
+test("an endless sequence is not held forever", () => {
   const stream = openTextStream()
   stream.push("\u001B]")
   const shown = stream.push("x".repeat(2000))

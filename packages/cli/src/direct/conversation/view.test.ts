@@ -35,7 +35,7 @@ const called = (view: View, command: string): readonly string[] =>
     WIDTH,
   )
 
-test("a streamed text is told once, its last row while it is written", () => {
+test("a streamed text is shown once, its last row while it is written", () => {
   const view = open()
   expect([delta(view, "Hello "), delta(view, "wor")]).toEqual([[], []])
   expect(view.going(WIDTH)).toEqual(["Hello wor"])
@@ -44,7 +44,7 @@ test("a streamed text is told once, its last row while it is written", () => {
   expect(view.going(WIDTH)).toEqual([])
 })
 
-test("fragments that come behind their text are not told again", () => {
+test("fragments that come after their text are not shown again", () => {
   const view = open()
   delta(view, "Hello ")
   expect(textEnded(view, "Hello world")).toEqual(["Hello world"])
@@ -54,7 +54,7 @@ test("fragments that come behind their text are not told again", () => {
   expect(view.going(WIDTH)).toEqual(["Next"])
 })
 
-test("what was lost on the way is told by the durable text", () => {
+test("lost fragments are shown by the durable text", () => {
   const view = open()
   delta(view, "Hello ")
   view.live({ type: "dropped", data: { count: 3 } }, WIDTH)
@@ -62,7 +62,7 @@ test("what was lost on the way is told by the durable text", () => {
   expect(textEnded(view, "Hello wide world")).toEqual(["Hello wide world"])
 })
 
-test("durable texts that come behind everything that was streamed say nothing twice", () => {
+test("durable texts that come after all fragments show nothing twice", () => {
   const view = open()
   const reasoning = (delta_: string) =>
     view.live({ type: "reasoning.delta", data: { assistantMessageID, delta: delta_ } }, WIDTH)
@@ -80,7 +80,7 @@ test("durable texts that come behind everything that was streamed say nothing tw
   expect(rows.flat()).toEqual(["Let me think.", "First part."])
 })
 
-test("two texts in a row are each told once", () => {
+test("two texts in a row are each shown once", () => {
   const view = open()
   const rows = [
     delta(view, "One.\n"),
@@ -91,7 +91,7 @@ test("two texts in a row are each told once", () => {
   expect(rows.flat()).toEqual(["One.", "Two."])
 })
 
-test("in whatever order fragments and durable texts meet, every word is told once and in order", () => {
+test("in whatever order fragments and durable texts arrive, every word is shown once and in order", () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -142,14 +142,14 @@ test("in whatever order fragments and durable texts meet, every word is told onc
   )
 })
 
-test("a text nobody streamed here is told whole", () => {
+test("a text that was not streamed here is shown whole", () => {
   expect(textEnded(open(), "From another process.\nTwo lines.")).toEqual([
     "From another process.",
     "Two lines.",
   ])
 })
 
-test("a call is told by its state: it runs, waits, is done or failed", () => {
+test("a call shows its state: running, waiting, done or failed", () => {
   const view = open()
   expect(called(view, "npm test")).toEqual([])
   expect(view.going(WIDTH)).toEqual(["… bash npm test"])
@@ -204,7 +204,7 @@ test("a call is told by its state: it runs, waits, is done or failed", () => {
   ).toEqual(["✗ bash false: exit code 1"])
 })
 
-test("where no row can change, what begins is told too", () => {
+test("if no row can be redrawn, beginnings are shown too", () => {
   expect(called(open({ dumb: true }), "npm test")).toEqual(["… bash npm test"])
 })
 
@@ -216,7 +216,7 @@ test("a title of several lines or with sequences in it stays one plain row", () 
   expect(row.length).toBe(WIDTH)
 })
 
-test("a failed turn is told with what to do; what kept it from beginning is told once", () => {
+test("a failed turn is shown with what to do, and the reason it could not begin is shown once", () => {
   const view = open({ working: true })
   const failed = (error: { readonly code: string; readonly message: string }) =>
     view.event(event({ type: "session.next.step.failed.2", data: { assistantMessageID, error } }), 200)
@@ -235,7 +235,7 @@ test("a failed turn is told with what to do; what kept it from beginning is told
   ])
 })
 
-test("own inputs are not told again, those from elsewhere are", () => {
+test("own inputs are not shown again, and those from elsewhere are", () => {
   const admitted = (id: string): DurableEvent => ({
     type: "session.next.prompt.admitted.1",
     data: { messageID: messageId(id), prompt: { text: "hi" }, delivery: "steer", resume: true },
@@ -247,7 +247,7 @@ test("own inputs are not told again, those from elsewhere are", () => {
   ]).toEqual([[], ["> hi (sent from elsewhere)"]])
 })
 
-test("an input from before is told when it is taken up, once", () => {
+test("an earlier input is shown once, when it is taken up", () => {
   const view = open()
   view.awaitInput({ id: "msg_old", text: "waited long" })
   const promoted: DurableEvent = {
@@ -260,7 +260,7 @@ test("an input from before is told when it is taken up, once", () => {
   ])
 })
 
-test("an answer that was withheld, a try that failed and a compaction without gain are told", () => {
+test("a withheld answer, a failed try and a useless compaction are shown", () => {
   const usage = { input: 1, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
   const told = (stored: DurableEvent) => open().event(event(stored), 200)
   expect(
@@ -298,7 +298,7 @@ test("an answer that was withheld, a try that failed and a compaction without ga
   ])
 })
 
-test("what was spent is added up until it is asked for", () => {
+test("spending is added up until it is taken", () => {
   const view = open()
   const usage = { input: 10, output: 5, reasoning: 1, cacheRead: 3, cacheWrite: 2 }
   for (const cost of [0.5, 0.25])

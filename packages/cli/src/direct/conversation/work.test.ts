@@ -28,7 +28,7 @@ const openDesk = (shown: WorkOptions["shown"] = () => Promise.resolve()) => {
 
 const ENDED: Settled = { failure: undefined, inputs: 0 }
 
-test("what is demanded while the work goes on is watched by the same watcher, and told once", async () => {
+test("work demanded while other work goes on has the same watcher, and is reported once", async () => {
   const { work, waits, told } = openDesk()
   const first = work.watch()
   await expect.poll(() => waits.length).toBe(1)
@@ -42,7 +42,7 @@ test("what is demanded while the work goes on is watched by the same watcher, an
   expect([work.isWorking(), work.isStopping(), told]).toEqual([false, false, ["begun", ENDED]])
 })
 
-test("what is demanded while the last events are being shown is watched, too", async () => {
+test("work demanded while the last events are being shown is watched too", async () => {
   const shows: PromiseWithResolvers<void>[] = []
   const { work, waits, told } = openDesk(() => {
     const show = Promise.withResolvers<void>()
@@ -64,7 +64,7 @@ test("what is demanded while the last events are being shown is watched, too", a
   expect(told).toEqual(["begun", ENDED])
 })
 
-test("a failure is told, a bug is thrown", async () => {
+test("a failure is reported, a bug is thrown", async () => {
   const failure = new Failure("ENGINE_CLOSED")
   const failing = openDesk()
   const watched = failing.work.watch()
@@ -79,7 +79,7 @@ test("a failure is told, a bug is thrown", async () => {
   await expect(thrown).rejects.toThrow("a bug")
 })
 
-test("work of another kind is waited for, and its failure is its asker's", async () => {
+test("other work is awaited, and its failure goes to its caller", async () => {
   const { work, waits, told } = openDesk()
   const watched = work.watch(Promise.reject(new Error("not ours")))
   await expect.poll(() => waits.length).toBe(1)
