@@ -155,7 +155,7 @@ const obtain = (
   }
 }
 
-/** Lists of sessions say which run each belongs to, and what it is about. */
+/** Lists of sessions show which run each belongs to, and what it is about. */
 const titleOf = (world: World): { readonly title?: string } => {
   const { env } = world
   const { MERIDIAN_SPACE_ID: space = "", MERIDIAN_PARENT_RUN_ID: run = "" } = env

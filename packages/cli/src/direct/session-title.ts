@@ -1,4 +1,4 @@
-/** What the session of a run is called in lists: whose it is, then what it is about. A chat is called by its first prompt. */
+/** The title of a run's session in lists: the run, then what it is about. A chat is named by its first prompt. */
 import { oneLine } from "@meridian/protocol"
 
 export const runTitle = (space: string, run: string, about: string): string => {
