@@ -5,7 +5,7 @@ export default defineConfig({
   resolve: { conditions: ["meridian-source"] },
   ssr: { resolve: { conditions: ["meridian-source"] } },
   test: {
-    globalSetup: "tools/temporary-folder.ts",
+    globalSetup: ["tools/temporary-folder.ts", "tools/shared-postgres.ts"],
     include: ["test/page/**/*.test.ts"],
     fileParallelism: false,
     testTimeout: 90_000,

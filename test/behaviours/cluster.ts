@@ -37,6 +37,8 @@ export const CLUSTER_BEHAVIOURS = {
   "cluster.read": promise(
     "sessions of a server are exported, searched and recalled like those of this machine, and nothing is written there",
   ),
+  "cluster.page": promise("the page shows which node has a session, and each time it came to another"),
+  "cluster.shown": promise("HTTP and the command show the same nodes, sessions and reasons to wait"),
   "cluster.bad-server": promise(
     "a server that cannot be used is told with a code and the way on, and nothing is half written",
   ),

@@ -2,10 +2,12 @@
 import { join } from "node:path"
 
 import { asObject, listAt, parseObject, textAt, wordAt } from "@meridian/protocol"
+import { createClient } from "@meridian/server/client"
 import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 import { beforeAll, expect, test } from "vitest"
 
 import { directScene } from "../direct-scene.ts"
+import { startServer } from "../e2e/server-process.ts"
 import { verifies } from "../verifies.ts"
 
 let server = ""
@@ -142,6 +144,39 @@ verifies("cluster.archive", async () => {
   expect(await scene.run("session", "archive", id)).toMatchObject({ code: 0 })
   expect(await listed()).toEqual([])
   expect(await scene.run("session", "archive", id, "--undo")).toMatchObject({ code: 0 })
+})
+
+verifies("cluster.shown", async () => {
+  const database = `${server}?schema=shown`
+  const scene = await directScene({ env: { MERIDIAN_DATABASE: database } })
+  const node = await startServer(
+    scene.project,
+    ["--port", "0", "--workspace", `shared=${scene.project}`, "--sessions", "7"],
+    { ...scene.env },
+  )
+  const client = createClient({ url: node.url, token: node.token })
+  const location = { directory: "app", workspace: "elsewhere" }
+  await client.sessions.create({ id: "ses_lost", location })
+  await client.sessions.prompt({ sessionID: "ses_lost", prompt: { text: "hello" } })
+  const { nodes, waiting, ...totals } = await client.server.cluster({})
+  expect(totals).toEqual({ sessions: 1, working: 0 })
+  expect(nodes).toEqual([
+    expect.objectContaining({ alive: true, places: 7, workspaces: ["shared"], address: node.url }),
+  ])
+  expect(waiting).toEqual([
+    { id: "ses_lost", workspace: "elsewhere", reason: expect.stringContaining("elsewhere") },
+  ])
+  const told = parseObject((await scene.run("cluster", "--json")).stdout)
+  const withoutBeat = ({ beat: _beat, ...rest }: Record<string, unknown>) => rest
+  expect({
+    ...told,
+    nodes: listAt(told, "nodes").map((row) => withoutBeat(asObject(row) ?? {})),
+  }).toEqual({
+    ...totals,
+    nodes: nodes.map(({ id, ...row }) => withoutBeat(Object.assign({ node_id: id }, row))),
+    waiting: waiting.map(({ id, ...row }) => Object.assign({ session_id: id }, row)),
+  })
+  await node.end("SIGKILL")
 })
 
 test("what cannot be used as a database is told, and no file is made of it", async () => {

@@ -202,6 +202,8 @@ export interface SessionInfo {
   readonly reason?: string
   /** When it goes on by itself, in milliseconds since 1970. */
   readonly until?: number
+  /** Where machines share the database: the one that works on it, or did last, by host and process. */
+  readonly node?: string
   /** With what its children used up, once they have settled. */
   readonly usage: {
     readonly input: number
@@ -212,6 +214,14 @@ export interface SessionInfo {
   }
   readonly cost: number
   readonly time: { readonly created: number; readonly updated: number }
+}
+
+export interface SessionStay {
+  readonly node: string
+  /** The last event then: what follows was done there. */
+  readonly seq: number
+  /** In milliseconds since 1970, by the clock of the database. */
+  readonly time: number
 }
 
 export interface SessionBudget {
@@ -455,6 +465,8 @@ export interface SessionsApi {
   readonly compact: (sessionID: string, options?: WaitOptions) => Promise<CompactionReceipt | undefined>
   /** What each compaction kept and dropped, oldest first. */
   readonly receipts: (sessionID: string) => Promise<readonly CompactionReceipt[]>
+  /** Each time it came to a node, the oldest first; none where machines share no database. */
+  readonly stays: (sessionID: string) => Promise<readonly SessionStay[]>
   /** Goes back to an older checkpoint; without one, to the whole history. */
   readonly restore: (input: { readonly sessionID: string; readonly compactionID?: string }) => Promise<void>
   /** What it has used up, and what it may. */

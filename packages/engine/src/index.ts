@@ -26,6 +26,7 @@ export type {
   SessionChanges,
   SessionEvent,
   SessionInfo,
+  SessionStay,
   SessionsApi,
   SessionStatus,
   WaitingFor,

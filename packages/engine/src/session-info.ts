@@ -22,6 +22,7 @@ export const openSessionInfo = Effect.gen(function* () {
     ...(summary.isArchived ? { archived: true } : {}),
     seq: summary.seq,
     ...standingOf(summary),
+    ...(summary.host === undefined ? {} : { node: summary.host }),
     usage: summary.usage,
     cost: summary.cost,
     time: { created: summary.created, updated: summary.updated },

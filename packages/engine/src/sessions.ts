@@ -317,6 +317,12 @@ const makeSessions = Effect.gen(function* () {
       }),
     compact: (id) => within(compact(id)),
     receipts: (id) => Effect.flatMap(requireSession(id), (session) => within(readReceipts(session))),
+    stays: (id) =>
+      Effect.flatMap(requireSession(id), (session) =>
+        Effect.map(store.peers?.stays(session) ?? Effect.succeed([]), (stays) =>
+          stays.map(({ host, seq, time }) => ({ node: host, seq, time })),
+        ),
+      ),
     restore: (input) =>
       Effect.gen(function* () {
         const { sessionID, compactionID } = yield* fromThrowing(() => readRestore(present(input)))

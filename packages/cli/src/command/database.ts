@@ -43,16 +43,8 @@ export const cluster = implement(CLUSTER, {
     const { nodes, waiting, ...totals } = await readCluster(findServer(database, env))
     return {
       ...totals,
-      waiting: waiting.map(({ id, workspace, reason }) =>
-        Object.assign({ session_id: id, workspace }, reason === undefined ? {} : { reason }),
-      ),
-      nodes: nodes.map(({ id, address, workspaces, ...node }) =>
-        Object.assign(
-          { node_id: id, workspaces: [...workspaces] },
-          node,
-          address === undefined ? {} : { address },
-        ),
-      ),
+      waiting: waiting.map(({ id, ...session }) => Object.assign({ session_id: id }, session)),
+      nodes: nodes.map(({ id, ...node }) => Object.assign({ node_id: id }, node)),
     }
   },
   text: ({ nodes, sessions, working, waiting }) =>

@@ -110,6 +110,19 @@ export interface Peers {
   readonly token: string
   /** The process that holds the session, if it is not this one. */
   readonly ownerOf: (session: string) => Effect.Effect<Peer | undefined, Failure>
+  /** The last nodes that had the session, the oldest first. */
+  readonly stays: (session: string) => Effect.Effect<readonly Stay[], Failure>
+}
+
+/** A session came to a node. */
+export interface Stay {
+  readonly host: string
+  /** Of the lease it was given there. */
+  readonly fence: number
+  /** The last event then. */
+  readonly seq: number
+  /** By the clock of the server, in milliseconds since 1970. */
+  readonly time: number
 }
 
 export interface Peer {
@@ -311,6 +324,8 @@ export interface SessionSummary {
   readonly trouble: "failed" | "interrupted" | undefined
   /** The session has work, but no process can take it up. */
   readonly stranded?: Stranded | undefined
+  /** Where machines share the store: the one that works on it, or did last. */
+  readonly host?: string | undefined
 }
 
 export interface OpenRequest {

@@ -18,6 +18,7 @@ export type {
   SavedPermission,
   SessionChanges,
   SessionInfo,
+  SessionStay,
   SessionStatus,
   SpaceDocument,
   SpaceRow,

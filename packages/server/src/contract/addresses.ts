@@ -14,6 +14,7 @@ export const ADDRESSES = {
     health: { method: "GET", path: "/api/health" },
     models: { method: "GET", path: "/api/model" },
     agents: { method: "GET", path: "/api/agent" },
+    cluster: { method: "GET", path: "/api/cluster" },
     directories: { method: "GET", path: "/api/directory" },
   },
   sessions: {
@@ -47,6 +48,7 @@ export const ADDRESSES = {
     inputs: { method: "GET", path: "/api/session/:sessionID/input" },
     cancel: { method: "DELETE", path: "/api/session/:sessionID/input/:inputID" },
     receipts: { method: "GET", path: "/api/session/:sessionID/receipt" },
+    stays: { method: "GET", path: "/api/session/:sessionID/stay" },
     restore: { method: "POST", path: "/api/session/:sessionID/restore" },
     permissions: { method: "GET", path: "/api/session/:sessionID/permission" },
     questions: { method: "GET", path: "/api/session/:sessionID/question" },

@@ -33,6 +33,7 @@ import {
 import { ADDRESSES, CHANGES_ADDRESS, EVENTS_ADDRESS, LIVE_ADDRESS, type Address } from "./addresses.ts"
 import {
   AGENT,
+  CLUSTER,
   COMMAND,
   DIRECTORY,
   LOCATION,
@@ -42,6 +43,7 @@ import {
   SAVED_PERMISSION,
   SESSION,
   SESSION_BUDGET,
+  STAY,
 } from "./documents.ts"
 import {
   DIFF_LINE,
@@ -148,6 +150,14 @@ export const CONTRACT = {
       summary: "The agents sessions can use.",
       input: objectOf({}),
       answer: itemsOf(AGENT),
+    },
+    cluster: {
+      ...ADDRESSES.server.cluster,
+      summary:
+        "The nodes that share the database, what they work on, and what waits. Takes as long as two signs of life.",
+      input: objectOf({}),
+      answer: CLUSTER,
+      failures: ["DATABASE_NO_SERVER"],
     },
     directories: {
       ...ADDRESSES.server.directories,
@@ -415,6 +425,13 @@ export const CONTRACT = {
       summary: "What each compaction kept and dropped, oldest first.",
       input: objectOf(SESSION_ID),
       answer: itemsOf(COMPACTION_RECEIPT),
+      failures: NOT_FOUND,
+    },
+    stays: {
+      ...ADDRESSES.sessions.stays,
+      summary: "Each time the session came to a node, oldest first; none where machines share no database.",
+      input: objectOf(SESSION_ID),
+      answer: itemsOf(STAY),
       failures: NOT_FOUND,
     },
     restore: {

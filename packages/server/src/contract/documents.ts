@@ -66,9 +66,45 @@ export const SESSION = named(
       ),
       reason: described(STRING, "Why no node can work on it."),
       until: described(TIME, "When the session goes on by itself."),
+      node: described(STRING, "The node that works on it, or did last, where machines share a database."),
     },
   ),
 )
+/** A session came to a node. */
+export const STAY = objectOf({
+  node: STRING,
+  seq: described(COUNT, "The last event then: what follows was done there."),
+  time: TIME,
+})
+
+export type SessionStay = TypeOf<typeof STAY>
+
+/** What `meridian cluster` shows. */
+export const CLUSTER = objectOf({
+  nodes: listOf(
+    objectOf(
+      {
+        id: STRING,
+        host: STRING,
+        alive: described(BOOLEAN, "Its sign of life moved while the server watched."),
+        beat: COUNT,
+        leaves: BOOLEAN,
+        places: COUNT,
+        working: COUNT,
+        workspaces: listOf(STRING),
+        format: COUNT,
+      },
+      { address: STRING },
+    ),
+  ),
+  sessions: COUNT,
+  working: COUNT,
+  waiting: described(
+    listOf(objectOf({ id: STRING, workspace: STRING }, { reason: STRING })),
+    "The first of the sessions whose work no node has taken up.",
+  ),
+})
+
 export const SESSION_BUDGET = named(
   "SessionBudget",
   objectOf({

@@ -8,6 +8,7 @@ export type {
   SessionChanges,
   SessionDocument as SessionInfo,
   SessionStatus,
+  SessionStay,
 } from "./documents.ts"
 export type {
   CommentedLine,

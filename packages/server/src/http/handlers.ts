@@ -1,5 +1,5 @@
 /** What each route does. A route without a handler does not compile, nor does a handler whose answer is not the route's. */
-import type { Engine } from "@meridian/engine"
+import type { Cluster, Engine } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 
 import { LONGEST_WAIT_SECS, type AnswerOf, type Contract, type InputOf } from "../contract/contract.ts"
@@ -27,6 +27,8 @@ export interface Desk {
   readonly engine: Engine
   readonly spaces: SpacesReader
   readonly hostCompactions: HostCompactions
+  /** Rejects with DATABASE_NO_SERVER where the database is a file. */
+  readonly cluster: () => Promise<Cluster>
   readonly version: string
   readonly models: readonly ModelDocument[]
   readonly agents: readonly { readonly name: string; readonly model?: string }[]
@@ -56,6 +58,7 @@ export const makeHandlers = (desk: Desk): Handlers => {
       health: async () => ({ healthy: true, version }),
       models: async () => ({ items: models }),
       agents: async () => ({ items: agents }),
+      cluster: () => desk.cluster(),
       directories: ({ path = project }) => listDirectory(path),
     },
     sessions: {
@@ -117,6 +120,7 @@ export const makeHandlers = (desk: Desk): Handlers => {
       },
       cancel: ({ sessionID, inputID }) => sessions.cancel({ sessionID, id: inputID }),
       receipts: async ({ sessionID }) => ({ items: await sessions.receipts(sessionID) }),
+      stays: async ({ sessionID }) => ({ items: await sessions.stays(sessionID) }),
       restore: (input) => sessions.restore(input),
       permissions: async ({ sessionID }) => {
         await sessions.get(sessionID)

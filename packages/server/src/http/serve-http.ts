@@ -20,6 +20,7 @@ import { prometheusText } from "../telemetry/prometheus.ts"
 import type { Telemetry } from "../telemetry/start-telemetry.ts"
 import { hostsOf, isEverywhere } from "./admit-request.ts"
 import { answerFailure, rawFailure } from "./answer.ts"
+import { openClusterReader } from "./cluster-reader.ts"
 import { makeEventFeeds } from "./event-feeds.ts"
 import { makeHandlers, type HostCompactions } from "./handlers.ts"
 import { keepOutOfGit, makePrivate } from "./keep-out-of-git.ts"
@@ -125,6 +126,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
       engine,
       spaces: makeSpacesReader(options.world),
       hostCompactions: options.hostCompactions ?? (() => []),
+      cluster: openClusterReader(database),
       version: options.version,
       models: modelsOf(options.engine),
       agents: agentsForPeople(options.engine.agents),

@@ -1,5 +1,11 @@
 /** One session while it is looked at: its timeline, kept current, and a number that changes when there is something to draw. */
-import { HttpFailure, type Client, type EventFrame, type SessionInfo } from "@meridian/server/client"
+import {
+  HttpFailure,
+  type Client,
+  type EventFrame,
+  type SessionInfo,
+  type SessionStay,
+} from "@meridian/server/client"
 import { signal, type ReadonlySignal } from "@preact/signals"
 
 import { createTimeline, type Timeline } from "../domain/timeline.ts"
@@ -17,6 +23,8 @@ export interface OpenSession {
   readonly version: ReadonlySignal<number>
   readonly stream: ReadonlySignal<StreamState>
   readonly info: ReadonlySignal<SessionInfo | undefined>
+  /** On which nodes it was, where machines share a database. */
+  readonly stays: ReadonlySignal<readonly SessionStay[]>
   readonly close: () => void
 }
 
@@ -33,6 +41,7 @@ export const openSession = (options: {
   const version = signal(0)
   const stream = signal<StreamState>({ kind: "replaying" })
   const info = signal<SessionInfo | undefined>(undefined)
+  const stays = signal<readonly SessionStay[]>([])
   let isDrawing = false
   let isAsking = false
   let isStale = false
@@ -58,12 +67,18 @@ export const openSession = (options: {
       isStale = false
       const answer = await client.sessions.get({ sessionID: id }).catch(() => undefined)
       if (answer !== undefined) {
+        if (answer.node !== stays.value.at(-1)?.node) await readStays()
         info.value = answer
         note(answer)
       }
       await new Promise((resolve) => setTimeout(resolve, 250))
     }
     isAsking = false
+  }
+
+  const readStays = async (): Promise<void> => {
+    const answer = await client.sessions.stays({ sessionID: id }).catch(() => undefined)
+    if (answer !== undefined) stays.value = answer.items
   }
 
   const tell = (frame: EventFrame): void => {
@@ -109,7 +124,7 @@ export const openSession = (options: {
     stream.value = { kind: "refused", failure: cause }
     draw()
   })
-  return { id, timeline, version, stream, info, close: () => controller.abort() }
+  return { id, timeline, version, stream, info, stays, close: () => controller.abort() }
 }
 
 const isFragment = ({ type }: EventFrame): boolean => type.endsWith(".delta")

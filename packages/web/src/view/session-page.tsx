@@ -13,6 +13,7 @@ import { Questions } from "./questions.tsx"
 import { ReceiptDialog } from "./receipt-dialog.tsx"
 import { Status } from "./session-list.tsx"
 import { SessionName } from "./session-name.tsx"
+import { Stays } from "./stays.tsx"
 import { TodoList } from "./todo-list.tsx"
 import { TokenPlot } from "./token-plot.tsx"
 
@@ -90,6 +91,7 @@ const Head = ({ session, stream }: { readonly session: OpenSession; readonly str
               {tokensText(info.usage.output + info.usage.reasoning)} out
             </span>
             <span>{costText(info.cost)}</span>
+            <Stays stays={session.stays.value} />
           </>
         )}
         <span class={`stream is-${stream.kind}`} role="status">

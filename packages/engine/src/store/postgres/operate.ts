@@ -1,6 +1,6 @@
 /** For whoever runs a server: what is good about it and what is not, its schema, and the nodes that use it. */
 
-import { describeStranded, findStranded } from "../../domain/stranded.ts"
+import { describeStranded, findStranded, type Offer } from "../../domain/stranded.ts"
 import { machineMs, machineNow, pause } from "../../port/machine-time.ts"
 import { readAddress, type Address } from "./address.ts"
 import { openConnection, type Connection, type Query, type Row } from "./connection.ts"
@@ -31,14 +31,14 @@ export interface ClusterNode {
   /** The newest format of sessions it knows. */
   readonly format: number
   /** Where the others reach it. */
-  readonly address: string | undefined
+  readonly address?: string
 }
 
 export interface WaitingSession {
   readonly id: string
   readonly workspace: string
-  /** Undefined: a node can take it, and has not yet. */
-  readonly reason: string | undefined
+  /** Without one a node can take it, and has not yet. */
+  readonly reason?: string
 }
 
 export interface Cluster {
@@ -80,31 +80,35 @@ export const readCluster = (text: string): Promise<Cluster> =>
     const isAlive = (row: Row): boolean => before.get(String(row["id"])) !== row["beat"]
     const offers = rows.filter(isAlive).map(offerOf)
     return {
-      nodes: rows.map((row) => ({
-        id: String(row["id"]),
-        host: String(row["host"]),
-        alive: isAlive(row),
-        beat: Number(row["beat"]),
-        leaves: row["draining"] === true,
-        places: Number(row["places"]),
-        working: Number(row["taken"]),
-        workspaces: offerOf(row).workspaces,
-        format: Number(row["format"]),
-        address: typeof row["address"] === "string" ? row["address"] : undefined,
-      })),
+      nodes: rows.map((row) => nodeOf(row, isAlive(row))),
       sessions: Number(totals?.["sessions"]),
       working: Number(totals?.["working"]),
-      waiting: waiting.map((row) => {
-        const workspace = String(row["workspace"])
-        const found = findStranded({ workspace, format: Number(row["format"]) }, offers)
-        return {
-          id: String(row["id"]),
-          workspace,
-          reason: found === undefined ? undefined : describeStranded(found),
-        }
-      }),
+      waiting: waiting.map((row) => waitingOf(row, offers)),
     }
   })
+
+const nodeOf = (row: Row, alive: boolean): ClusterNode => ({
+  id: String(row["id"]),
+  host: String(row["host"]),
+  alive,
+  beat: Number(row["beat"]),
+  leaves: row["draining"] === true,
+  places: Number(row["places"]),
+  working: Number(row["taken"]),
+  workspaces: offerOf(row).workspaces,
+  format: Number(row["format"]),
+  ...(typeof row["address"] === "string" ? { address: row["address"] } : {}),
+})
+
+const waitingOf = (row: Row, offers: readonly Offer[]): WaitingSession => {
+  const workspace = String(row["workspace"])
+  const found = findStranded({ workspace, format: Number(row["format"]) }, offers)
+  return {
+    id: String(row["id"]),
+    workspace,
+    ...(found === undefined ? {} : { reason: describeStranded(found) }),
+  }
+}
 
 const beats = async (connection: Connection, schema: string): Promise<ReadonlyMap<string, unknown>> => {
   const rows = await connection.ask(`select id, beat from ${schema}.worker`)

@@ -3,7 +3,7 @@ import type { EventRow } from "@meridian/protocol"
 
 import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
 import { NEVER } from "../../domain/transcript/parking.ts"
-import type { Parked, Placed, Stretch } from "../../port/store.ts"
+import type { Parked, Placed, Stay, Stretch } from "../../port/store.ts"
 import type { Connection, Row } from "./connection.ts"
 import { indexed } from "./index-rows.ts"
 import { readSummary, type LogSummary } from "./summary.ts"
@@ -15,6 +15,7 @@ export interface ServerRows {
   readonly events: (key: number, after: number, limit: number) => Promise<readonly EventRow[]>
   /** The session in which a name was given. */
   readonly sessionOf: (kind: "input" | "request", id: string) => Promise<string | undefined>
+  readonly stays: (session: string) => Promise<readonly Stay[]>
   readonly asking: () => Promise<readonly string[]>
   /** Sessions that wait for an answer to a question of the engine's own. */
   readonly paused: () => Promise<readonly string[]>
@@ -30,6 +31,8 @@ export interface Head {
   readonly id: string
   readonly seq: number
   readonly owner: string | undefined
+  /** The machine and process that had it last. */
+  readonly host: string | undefined
   readonly isAsking: boolean
   /** A call of it asks something that is no permission. */
   readonly isQuestioning: boolean
@@ -37,11 +40,14 @@ export interface Head {
   readonly summary: LogSummary
 }
 
+/** Of one session. */
+const MOST_STAYS = 200
+
 /** Their ids say what is asked: a permission or anything else. */
 const IS_QUESTION = "r.id like 'que\\_%'"
 
 export const createServerRows = (connection: Connection, schema: string): ServerRows => {
-  const HEAD = `select s.key, s.id, s.seq, s.owner, s.summary,
+  const HEAD = `select s.key, s.id, s.seq, s.owner, s.host, s.summary,
       exists (select 1 from ${schema}.request r
         where r.session = s.key and r.replied is null and not ${IS_QUESTION}) as asking,
       exists (select 1 from ${schema}.request r
@@ -84,6 +90,21 @@ export const createServerRows = (connection: Connection, schema: string): Server
         [kind, indexed(id)],
       )
       return row === undefined ? undefined : String(row["id"])
+    },
+    stays: async (session) => {
+      const rows = await connection.ask(
+        `select t.host, t.fence, t.seq, t.time from ${schema}.stay t join ${schema}.session s on s.key = t.session
+         where s.id = $1 and s.published order by t.fence desc limit ${MOST_STAYS}`,
+        [session],
+      )
+      return rows
+        .map((row) => ({
+          host: String(row["host"]),
+          fence: Number(row["fence"]),
+          seq: Number(row["seq"]),
+          time: Number(row["time"]),
+        }))
+        .toReversed()
     },
     asking: async () =>
       (
@@ -151,6 +172,7 @@ const headOf = (row: Row): Head => ({
   id: String(row["id"]),
   seq: Number(row["seq"]),
   owner: typeof row["owner"] === "string" ? row["owner"] : undefined,
+  host: typeof row["host"] === "string" ? row["host"] : undefined,
   isAsking: row["asking"] === true,
   isQuestioning: row["questioning"] === true,
   isAnswered: row["answered"] === true,

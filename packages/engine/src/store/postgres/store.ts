@@ -82,7 +82,7 @@ export const openPostgresStore = (
       const stranded = await book.stranded(
         heads.filter(({ owner }) => owner !== workers.me && !alive.has(owner)).map(({ key }) => key),
       )
-      return heads.map(({ id, key, seq, owner, isAsking, isQuestioning, isAnswered, summary }) => ({
+      return heads.map(({ id, key, seq, owner, host, isAsking, isQuestioning, isAnswered, summary }) => ({
         ...shownSummary(summary),
         id,
         seq,
@@ -91,6 +91,7 @@ export const openPostgresStore = (
         isAnswered,
         isHeldElsewhere: alive.has(owner),
         stranded: stranded.get(key),
+        host,
       }))
     }
 
@@ -213,6 +214,7 @@ export const openPostgresStore = (
       changes: heard<Change>((hear) => hints.onHint((session) => hear({ session }))),
       peers: {
         token: node.token,
+        stays: (session) => ask(() => rows.stays(session)),
         ownerOf: (session) =>
           ask(async () => {
             const [row] = await reads.ask(
