@@ -1,12 +1,12 @@
+/** The built-in agents. */
 import type { PermissionRule } from "./domain/permission.ts"
-/** The agents that are there without being configured. */
 import { NO_SETTINGS } from "./domain/request-settings.ts"
 import { DEFAULT_AGENT, type Agent } from "./session/index.ts"
 import { lookingRules } from "./tool/builtins.ts"
 
 /**
- * `plan` looks and thinks, whatever else is allowed: an agent's rules are read last, and no approval lifts a denial. Tools of
- * MCP servers and embedders may act, so they are refused too.
+ * `plan` looks and thinks, whatever else is allowed: an agent's rules are read last, and no approval lifts a denial. Tools
+ * of MCP servers and embedders may act, so they are refused too.
  */
 export const PLAN_RULES: readonly PermissionRule[] = [
   { action: "*", resource: "*", effect: "deny" },

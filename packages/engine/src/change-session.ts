@@ -1,4 +1,6 @@
-/** What people change about a session. Each change is one event, and any process may write it, whatever the session does. */
+/**
+ * What people change about a session. Each change is one event. Any process may write it, whatever the session is doing.
+ */
 import type { DurableEvent, Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 

@@ -1,4 +1,4 @@
-/** The form of an extension, which comes from outside: looked at whole before anything of it takes part. */
+/** Checks an extension, which comes from outside, completely before any of it takes part. */
 import { isAbsolute } from "node:path"
 
 import { Failure, integer, listOf, objectOf, reader, something, text } from "@meridian/protocol"

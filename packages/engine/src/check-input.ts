@@ -1,4 +1,4 @@
-/** The form of what callers send: every field is looked at before anything happens, and one nobody knows is refused. */
+/** Checks what callers send: every field before anything happens. Unknown fields are refused. */
 import { statSync } from "node:fs"
 import { isAbsolute, normalize, resolve } from "node:path"
 
@@ -41,7 +41,7 @@ import type { PageRequest } from "./reading/index.ts"
 
 const invalid = (what: string): Failure => new Failure("INVALID_INPUT", { what })
 
-/** A key that says undefined is a key that is not there. */
+/** An undefined key counts as absent. */
 export const present = (request: unknown): unknown => {
   if (!isJsonObject(request)) return request
   const entries = Object.entries<unknown>(request)
@@ -68,7 +68,7 @@ const PLACE = objectOf(
 
 const FILE = objectOf(
   {
-    // A provider would refuse it only when it has become part of the history.
+    // Checked here, because a provider would refuse it only after it has become part of the history.
     mediaType: text({ pattern: /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/, like: "a media type such as image/png" }),
     base64: text({ pattern: /^[A-Za-z0-9+/]*={0,2}$/, like: "base64" }),
   },
@@ -128,7 +128,7 @@ export const readAbout = reader(objectOf({}, SESSION), { what })
 export const readRename = reader(
   objectOf({
     ...SESSION,
-    /** As it is shown in lists: one line that says something. */
+    /** The title for lists: one line that is not blank. */
     title: text({
       most: LIMITS.titleCharacters,
       pattern: /\S/,
@@ -173,7 +173,7 @@ export const readAnswer = reader(
   { what },
 )
 
-/** As W3C Trace Context writes it. */
+/** In the format of W3C Trace Context. */
 const TRACE = text({
   pattern: /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/,
   like: "a traceparent such as 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
@@ -243,8 +243,8 @@ export const readImport = (input: unknown, places: Places): ImportRequest => {
 }
 
 /**
- * The place itself as it is written down, or the failure that says that it is not there. One in a workspace that this engine
- * does not have is for others to look at.
+ * The location in its stored form, or a failure when the place does not exist. A place in a workspace that this engine
+ * lacks is left for other nodes to check.
  */
 export const findLocation = (given: Place, places: Places): Location => {
   const { directory, workspace: workspaceID = given.workspaceID } = given

@@ -1,7 +1,6 @@
 /**
- * The form of what an engine is opened with: it comes from outside, and every part is looked at before anything is opened.
- * Models are checked by whoever opens them (`model/config.ts`), agents by `read-agents.ts`, MCP servers by
- * `tool/mcp-servers.ts`.
+ * Checks the options of an engine, which come from outside, before anything is opened. Models are checked when they are
+ * opened (`model/config.ts`), agents by `read-agents.ts`, MCP servers by `tool/mcp-servers.ts`.
  */
 import {
   ANY_OBJECT,
@@ -54,7 +53,7 @@ export const SOURCE = { key: NAME, observe: FUNCTION, baseline: WORDS } as const
 export const SOURCE_WORDS = { update: WORDS, removed: WORDS } as const
 export const TOOL_WORDS = { changesFiles: BOOLEAN, kind: TOOL_KIND } as const
 
-/** Lists of things with functions in them, by the fields that an entry may have. */
+/** Lists of hand-written objects with functions, and the fields that an entry may have. */
 const HAND_WRITTEN = {
   tools: [...Object.keys(TOOL), ...Object.keys(TOOL_WORDS)],
   context: [...Object.keys(SOURCE), ...Object.keys(SOURCE_WORDS)],
@@ -72,7 +71,7 @@ const isFolders = (value: unknown): value is Readonly<Record<string, string>> =>
   )
 
 const OPTIONS = objectOf(
-  // Each model and each agent is looked at as a whole when it is opened.
+  // Each model and each agent is checked completely when it is opened.
   {
     database: NAME,
     models: listOf(something<{ readonly id: string }>("a model with an id", (value) => hasText(value, "id"))),
@@ -146,8 +145,8 @@ export const checkOptions = (options: EngineOptions): void => {
 }
 
 /**
- * What a program wrote by hand is looked at field by field, and one that nobody knows is a slip. An instance of a class may
- * have fields of its own.
+ * Keeps only what must be checked field by field: in a hand-written object an unknown field is a slip, but an instance of a
+ * class may have fields of its own.
  */
 export const written = (options: unknown): unknown => {
   if (typeof options !== "object" || options === null) return options

@@ -1,4 +1,4 @@
-/** A store by the name of its database: a file, memory, or a server. */
+/** Chooses a store by the name of its database: a file, memory, or a server. */
 import { existsSync, realpathSync } from "node:fs"
 import { resolve } from "node:path"
 
@@ -17,20 +17,20 @@ import { sqliteStore, type SqliteOptions } from "./store/sqlite/store.ts"
 export interface StorePlace {
   readonly database: string
   readonly leaseMs?: number | undefined
-  /** On a server: an older schema is brought up to date. */
+  /** On a server: updates an older schema. */
   readonly migrate?: boolean
   /** On a server: what this process offers to sessions. */
   readonly offer?: Partial<NodeOffer>
-  /** On a server: of the cluster. */
+  /** On a server: the token of the cluster. */
   readonly token?: string | undefined
-  /** What only tests replace. */
+  /** Replaced only in tests. */
   readonly sqlite?: Omit<SqliteOptions, "file" | "leaseMs"> | undefined
 }
 
 export const chooseStore = (place: StorePlace): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
   isServerAddress(place.database) ? postgres(place) : sqlite(place)
 
-/** By itself, without an engine around it. */
+/** Opens a store alone, without an engine. */
 export const openStore = (place: StorePlace): Effect.Effect<OpenedStore, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
@@ -45,10 +45,10 @@ export const openStore = (place: StorePlace): Effect.Effect<OpenedStore, Failure
 const sqlite = ({ database, leaseMs = DEFAULT_LIMITS.leaseMs, sqlite: more }: StorePlace) =>
   sqliteStore({ ...more, file: database === ":memory:" ? database : fileItself(resolve(database)), leaseMs })
 
-/** SQLite looks for the log of a database beside it, which is not where a link to it lies. */
+/** SQLite looks for the log beside the database file itself, not beside a link to it. */
 const fileItself = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
 
-/** Loaded only where it is used: a command that works on a file pays nothing for it. */
+/** Loaded only on use, so that a command on a file does not pay for it. */
 const postgres = ({
   database: address,
   leaseMs = SERVER_LEASE_MS,
@@ -63,5 +63,5 @@ const postgres = ({
     ),
   )
 
-/** Shorter than on one machine, where a process that is gone is known to be gone. */
+/** Shorter than on one machine, where a dead process can be recognised. */
 const SERVER_LEASE_MS = 5_000

@@ -10,19 +10,19 @@ import { requireKnownAddress } from "./store/postgres/address.ts"
 export interface CopyRequest {
   readonly from: string
   readonly to: string
-  /** All of them without it. */
+  /** Default: all of them. */
   readonly sessions?: readonly string[]
-  /** What was copied is deleted where it came from. */
+  /** Deletes copied sessions at their origin. */
   readonly move?: boolean
 }
 
 export interface CopiedSession {
   readonly session: string
-  /** A failure: of this one, the others were copied all the same. */
+  /** A failure concerns only this session. The others were copied anyway. */
   readonly outcome: Copied | Failure
 }
 
-/** Each session as a whole, one after the other. */
+/** Copies each session completely, one after the other. */
 export const copySessions = (request: CopyRequest): Promise<readonly CopiedSession[]> => {
   for (const database of [request.from, request.to]) requireKnownAddress(database)
   return Effect.runPromise(

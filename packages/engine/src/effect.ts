@@ -1,4 +1,4 @@
-/** The Effect face, for programs that are written in Effect themselves: the same verbs as services. */
+/** The Effect face, for programs written with Effect: the same verbs as services. */
 export { engineLayer } from "./engine.ts"
 export { Extensions } from "./extensions.ts"
 export { Permissions } from "./permissions.ts"

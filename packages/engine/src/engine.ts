@@ -1,4 +1,4 @@
-/** Puts an engine together: the only file that names implementations. It composes and decides nothing. */
+/** Puts an engine together. This is the only file that names implementations; it composes and decides nothing. */
 import type { Failure } from "@meridian/protocol"
 import { Clock, Effect, Layer, Stream } from "effect"
 
@@ -36,21 +36,21 @@ import { openProcessGuard } from "./tool/process-guard.ts"
 import { AskPermission, AskQuestion, Tasks, Titles } from "./turn/index.ts"
 import { offerOf } from "./worker-options.ts"
 
-/** What only tests replace. */
+/** Replaced only in tests. */
 export interface EngineInternals {
   readonly ids?: Ids["Service"]
   readonly sqlite?: Omit<SqliteOptions, "file" | "leaseMs">
-  /** Instead of SQLite. */
+  /** Replaces SQLite. */
   readonly store?: Layer.Layer<Store | KeptOutputs, Failure, Ids>
-  /** Instead of looking through the processes of this machine. */
+  /** Replaces the search through the processes of this machine. */
   readonly lostProcesses?: LostProcesses["Service"]
-  /** Instead of trees of git. */
+  /** Replaces the git trees. */
   readonly files?: Layer.Layer<FilePlaces>
-  /** Told about every instruction file that is really read. */
+  /** Called for every instruction file that is really read. */
   readonly onRead?: (path: string) => void
 }
 
-/** The services of one engine; closing the scope interrupts, settles and closes everything. */
+/** The services of one engine. Closing the scope interrupts, settles and closes everything. */
 export const engineLayer = (
   options: EngineOptions,
 ): Layer.Layer<Sessions | Permissions | Questions | Extensions, Failure> =>
@@ -58,7 +58,7 @@ export const engineLayer = (
     Layer.provideMerge(composeEngine(options)),
   )
 
-/** The verbs as both faces are made from them. */
+/** The verbs from which both faces are made. */
 type Tables = SessionsTable | PermissionsTable | QuestionsTable | Extensions | Scheduler | Store
 
 export const composeEngine = (

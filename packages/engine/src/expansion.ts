@@ -1,6 +1,6 @@
 /**
- * What prompts name, found when they are admitted. A prompt that was admitted before is what it was: nothing is looked up
- * again, however the files stand by now.
+ * Expands what prompts name when they are admitted. A prompt that was admitted before stays the same: nothing is looked up
+ * again, whatever the files contain now.
  */
 import { nearest, type Failure, type Prompt, type RecordedPrompt } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -32,7 +32,7 @@ export const openExpansion = Effect.gen(function* () {
       if (!NAMES_SOMETHING.test(prompt.text)) return request
       if (id !== undefined && (yield* store.input(id)) !== undefined) return request
       const { transcript } = yield* sessions.current(sessionID)
-      // What is not here cannot be looked into: it stays as it was said.
+      // A place that is not on this machine cannot be searched. The prompt stays as it is.
       if (!settings.places.has(transcript.choices.location)) return request
       const directory = yield* fromThrowing(() => settings.places.directoryOf(transcript.choices.location))
       return yield* locations.within(directory, (location) =>
@@ -78,7 +78,7 @@ const look = (
     }),
   )
 
-/** What the model is to do with an agent that a person named; what it may not is said, too. */
+/** Tells the model what to do with an agent that a person named, or why it may not call it. */
 const guidanceFor = (
   name: string,
   rules: readonly PermissionRule[],

@@ -1,4 +1,4 @@
-/** What is added to an engine while it runs, as both faces offer it. */
+/** Extensions of a running engine, as both faces offer them. */
 import type { Failure } from "@meridian/protocol"
 import { Context, Effect, Layer, type Scope } from "effect"
 
@@ -7,13 +7,13 @@ import { checkExtension } from "./check-extension.ts"
 import { ExtensionHost, type Extension } from "./extension/index.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
 
-/** The extensions of one engine as an Effect service: one stays as long as the scope it was added in. */
+/** The extensions of one engine as an Effect service. An extension stays as long as the scope it was added in. */
 export class Extensions extends Context.Service<
   Extensions,
   {
     readonly add: (extension: Extension) => Effect.Effect<void, Failure, Scope.Scope>
     readonly list: Effect.Effect<readonly string[]>
-    /** The same at once, for programs without Effect. */
+    /** The same, synchronous, for programs without Effect. */
     readonly face: ExtensionsApi
   }
 >()("meridian/Extensions") {

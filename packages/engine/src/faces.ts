@@ -1,6 +1,6 @@
 /**
- * Two faces, the same verbs by construction. The Promise face is written down once (`api.ts`). From its type follow the
- * table of verbs that the engine implements, and the Effect face; from that table both faces are made.
+ * Two faces with the same verbs by construction. The Promise face is written down once (`api.ts`). Its type gives the table
+ * of verbs that the engine implements, and the Effect face. Both faces are made from that table.
  */
 import { Failure } from "@meridian/protocol"
 import { Cause, Effect, Exit, Fiber, Stream, type Context } from "effect"
@@ -8,7 +8,7 @@ import { Cause, Effect, Exit, Fiber, Stream, type Context } from "effect"
 import type { PermissionsApi, QuestionsApi, SessionsApi, WaitOptions } from "./api.ts"
 import { iterateStream } from "./iterate-stream.ts"
 
-/** What the engine implements. A stream is opened first: that is where it can be refused. */
+/** What the engine implements. A stream is opened first, so that it can be refused. */
 export type VerbsOf<Face> = {
   readonly [Name in keyof Face]: Face[Name] extends StreamVerb
     ? (...given: Given<Face[Name]>) => Effect.Effect<Stream.Stream<Item<Face[Name]>, Failure>, Failure>
@@ -21,13 +21,13 @@ export type EffectFace<Face> = {
     : (...given: Given<Face[Name]>) => Effect.Effect<Answer<Face[Name]>, Failure>
 }
 
-/** How the verbs of a face are called. Each table is complete, or it does not compile. */
+/** How the verbs of a face are called. An incomplete table does not compile. */
 export interface Calls<Face> {
-  /** Those that stream. */
+  /** The verbs that stream. */
   readonly streams: {
     readonly [Name in keyof Face as Face[Name] extends StreamVerb ? Name : never]: true
   }
-  /** Where the options to stop waiting stand. In Effect that is an interrupt. */
+  /** The position of the options that stop waiting. In Effect that is an interrupt. */
   readonly waitAt: {
     readonly [Name in keyof Face as WaitAt<Face[Name]> extends number ? Name : never]: WaitAt<Face[Name]>
   }
@@ -75,7 +75,7 @@ export const effectFace = <Face>(verbs: VerbsOf<Face>, calls: Calls<Face>): Effe
   ) as EffectFace<Face>
 
 export interface PromiseHost {
-  /** What the engine was built in: its clock above all. */
+  /** The context in which the engine was built, above all its clock. */
   readonly context: Context.Context<never>
   readonly isClosed: () => boolean
   /** Aborts when the engine closes. */
@@ -122,7 +122,7 @@ const run = async <A>(
   throw Cause.squash(exit.cause)
 }
 
-/** What is refused at once is thrown at once; otherwise the first item says so. Leaving, or aborting, ends it. */
+/** A synchronous refusal is thrown at once, any other with the first item. Leaving or aborting ends the stream. */
 const iterate = (
   open: () => Effect.Effect<unknown, Failure>,
   { signal }: WaitOptions,

@@ -1,4 +1,4 @@
-/** Names that sort by creation within a process: milliseconds, a counter, then chance. */
+/** Ids that sort by creation within a process: milliseconds, a counter, then random digits. */
 import { randomFillSync } from "node:crypto"
 
 import type { Ids } from "./port/ids.ts"
@@ -19,7 +19,7 @@ export const openIds = (now: () => number): Ids["Service"] => {
 
 const ID_BYTES = 9
 
-/** Hexadecimal chance from a pool: asking the system for nine bytes costs more than the rest of an id. */
+/** Random hexadecimal digits from a pool: asking the system for nine bytes costs more than the rest of an id. */
 const openChance = () => {
   const pool = Buffer.alloc(ID_BYTES * 256)
   let used = pool.length

@@ -1,7 +1,7 @@
 /**
- * A stream as an async iterator, for readers that follow a session: one fiber for the whole of it. Effect's own starts two for
- * every item, which costs more than reading the item. What the stream hands over in one piece, such as a page of a log, is
- * given out without the fiber. Nothing is read before it is asked for, and no piece ahead.
+ * A stream as an async iterator, for readers that follow a session, with one fiber in total. Effect's own starts two per
+ * item, which costs more than reading the item. What the stream delivers in one piece, such as a page of a log, is passed
+ * on without the fiber. Nothing is read before it is requested, and no piece ahead.
  */
 import { Cause, Effect, Exit, Fiber, Stream, type Context } from "effect"
 
@@ -14,9 +14,9 @@ export const iterateStream = <Item, E>(
   stream: Stream.Stream<Item, E>,
   context: Context.Context<never>,
 ): AsyncIterator<Item, undefined> => {
-  /** Whoever has asked and has no answer yet, oldest first. */
+  /** Reads that still wait for an answer, oldest first. */
   const asked: Asked<Item>[] = []
-  /** What came in one piece, and how much of it has been given out. */
+  /** The current piece, and how much of it has been passed on. */
   let piece: readonly Item[] = []
   let given = 0
   let goOn: (() => void) | undefined
@@ -50,7 +50,7 @@ export const iterateStream = <Item, E>(
 
   const end = (exit: Exit.Exit<void, E>): void => {
     isOver = true
-    // The first one hears why; after that it is only over.
+    // The first reader gets the reason; after that the stream is just over.
     if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause))
       asked.shift()?.refuse(Cause.squash(exit.cause))
     for (const { answer } of asked.splice(0)) answer({ done: true, value: undefined })

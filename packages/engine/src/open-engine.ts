@@ -14,7 +14,7 @@ import { SessionsTable } from "./sessions.ts"
 
 export const openEngine = (options: EngineOptions): Promise<Engine> => openEngineWith(options, {})
 
-/** As `openEngine`, with parts a test decides; `references` are Effect's own: a clock, a source of chance. */
+/** Like `openEngine`, with parts from a test. `references` are Effect's own: a clock, a source of randomness. */
 export const openEngineWith = async (
   options: EngineOptions,
   internals: EngineInternals,

@@ -1,4 +1,4 @@
-/** Builds what belongs to one place: its tools, its MCP servers, its context. Shared by every session there. */
+/** Builds what belongs to one place: its tools, its MCP servers, its context. All sessions there share it. */
 import { randomUUID } from "node:crypto"
 import { existsSync, statSync } from "node:fs"
 import { homedir } from "node:os"
@@ -55,15 +55,15 @@ export interface LocationOptions {
   readonly time: Time
   readonly guard: ProcessGuard
   readonly locks: FileLocks
-  /** Whose tools, context and hooks take part here. */
+  /** Contribute tools, context and hooks here. */
   readonly extensions: ExtensionHost["Service"]
   readonly outputDirectory: string
   /** Names the store in the environment of processes. */
   readonly scope: string
-  /** What was said and done in sessions. */
+  /** The past of sessions, for `recall` and `expand`. */
   readonly history: HistoryOptions["history"]
   readonly environment: { readonly [name: string]: string | undefined }
-  /** Told about every instruction file that is really read. */
+  /** Called for every instruction file that is really read. */
   readonly onRead: (path: string) => void
 }
 
@@ -160,7 +160,7 @@ const contributeOwn = (registry: ToolRegistry, options: EngineOptions): void => 
 const referencePlaces = ({ directory, options }: Pick<LocationOptions, "directory" | "options">) =>
   (options.references ?? []).map(({ name, path }) => ({ name, path: resolve(directory, path) }))
 
-/** A shell line of a template, run as the tool runs one. It was allowed before: nobody is asked. */
+/** Runs a shell line of a template as the tool does. It was already allowed, so nobody is asked. */
 const runLineWith =
   (bash: Tool) =>
   async (command: string, signal: AbortSignal): Promise<string> => {
@@ -183,7 +183,7 @@ const runLineWith =
     return content.map((part) => (part.type === "text" ? part.text : "")).join("\n")
   }
 
-/** MCP servers may come and go between turns; what they offer is contributed anew only when it changed. */
+/** MCP servers may come and go between turns. Their tools are contributed again only when they changed. */
 const materializer = (registry: ToolRegistry, mcp: McpSource): LocationServices["tools"] => {
   let offered = "[]"
   let contribution: { readonly close: () => void } | undefined
@@ -198,7 +198,7 @@ const materializer = (registry: ToolRegistry, mcp: McpSource): LocationServices[
   })
 }
 
-/** The nearest folder upward that is a git repository; without one, the place itself. */
+/** The nearest folder upward that is a git repository; otherwise the place itself. */
 const projectRoot = (directory: string): string => {
   for (let folder = directory; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder
@@ -258,7 +258,7 @@ const openContext = (
   return registry
 }
 
-/** A folder with a state of its own speaks for itself; otherwise the project it lies in does. */
+/** A folder with its own state files is the root of the brief; otherwise the project is. */
 const briefRoot = (directory: string, root: string): string =>
   ["SESSION.md", ".codex/specs", ".codex/bugs"].some((name) => existsSync(join(directory, name)))
     ? directory

@@ -1,6 +1,6 @@
 /**
- * What `import "@meridian/engine"` loads once it is built. It refuses an old Node in one sentence; the engine itself would
- * fail on the first builtin that is missing there.
+ * What `import "@meridian/engine"` loads after the build. It refuses an old Node in one sentence; the engine itself would
+ * fail on the first missing builtin.
  */
 import { nodeTooOld } from "@meridian/protocol/node-version"
 

@@ -9,7 +9,7 @@ import { Scheduler } from "./schedule/index.ts"
 import { FoldedSessions } from "./session/index.ts"
 import { AskPermission } from "./turn/index.ts"
 
-/** The verbs as both faces are made from them. */
+/** The verbs from which both faces are made. */
 export class PermissionsTable extends Context.Service<PermissionsTable, VerbsOf<PermissionsApi>>()(
   "meridian/PermissionsTable",
 ) {
@@ -20,7 +20,7 @@ export class PermissionsTable extends Context.Service<PermissionsTable, VerbsOf<
     )
 }
 
-/** The open questions of one engine as an Effect service. */
+/** The open permission requests of one engine as an Effect service. */
 export class Permissions extends Context.Service<Permissions, EffectFace<PermissionsApi>>()(
   "meridian/Permissions",
 ) {

@@ -1,4 +1,4 @@
-/** The verbs of questions that are no permission requests. */
+/** The verbs of questions other than permission requests. */
 import { Context, Effect, Layer } from "effect"
 
 import type { QuestionsApi } from "./api.ts"
@@ -9,7 +9,7 @@ import { Scheduler } from "./schedule/index.ts"
 import { FoldedSessions } from "./session/index.ts"
 import { AskQuestion } from "./turn/index.ts"
 
-/** The verbs as both faces are made from them. */
+/** The verbs from which both faces are made. */
 export class QuestionsTable extends Context.Service<QuestionsTable, VerbsOf<QuestionsApi>>()(
   "meridian/QuestionsTable",
 ) {

@@ -1,4 +1,4 @@
-/** Agents as a program or a file configures them: looked at whole, and completed from the built-in one of the same name. */
+/** Reads agents from a program or a file: checked completely, and completed from the built-in agent of the same name. */
 import {
   BOOLEAN,
   CAPS,
@@ -44,7 +44,7 @@ const AGENT = objectOf(
   },
 )
 
-/** By name, the built-in ones first. Throws INVALID_INPUT. */
+/** By name, built-in ones first. Throws INVALID_INPUT. */
 export const readAgents = (configured: readonly AgentConfig[] = []): ReadonlyMap<string, Agent> => {
   const agents = new Map<string, Agent>(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]))
   for (const config of configured) {
@@ -54,18 +54,18 @@ export const readAgents = (configured: readonly AgentConfig[] = []): ReadonlyMap
   return agents
 }
 
-/** An agent as a list shows it. */
+/** An agent as lists show it. */
 export interface AgentSummary {
   readonly name: string
   readonly description?: string
   readonly model?: string
 }
 
-/** Those people choose from, the built-in ones first. Throws INVALID_INPUT. */
+/** Agents that people choose from, built-in ones first. Throws INVALID_INPUT. */
 export const agentsForPeople = (configured?: readonly AgentConfig[]): readonly AgentSummary[] =>
   [...readAgents(configured).values()].filter(isForPeople).map(summaryOf)
 
-/** Those that other agents call. */
+/** Agents that other agents may call. */
 export const callableAgents = (configured?: readonly AgentConfig[]): readonly AgentSummary[] =>
   [...readAgents(configured).values()]
     .filter(({ mode, hidden }) => mode !== "primary" && !hidden)

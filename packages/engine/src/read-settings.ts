@@ -1,4 +1,4 @@
-/** Completes what an engine is opened with. Its options were looked at before. */
+/** Completes the options of an engine, which were checked before. */
 import type { EngineOptions } from "./api.ts"
 import { DEFAULT_LIMITS, LIMITS } from "./domain/limits.ts"
 import { DEFAULT_RETRY } from "./domain/retry.ts"
@@ -13,7 +13,7 @@ import { openValueCheck } from "./tool/check-value.ts"
 import { workspacesOf } from "./worker-options.ts"
 
 export const readSettings = (options: EngineOptions, time: Time): SettingsValue => {
-  // One model may have read the key of another: in a file, or in the output of a command.
+  // One model may have read another's key, in a file or in the output of a command.
   const secrets = options.models.flatMap(secretsOf)
   const http = openHttp()
   const models = new Map(

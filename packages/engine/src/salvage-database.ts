@@ -1,6 +1,7 @@
 /**
- * What can be read of a damaged database, in a new one. The damaged file is only read, never written or repaired. A session is
- * taken as far as its log has no hole, since what stands behind a hole may build on what was in it; that goes to a file of its own, as text.
+ * Saves what is readable of a damaged database into a new one. The damaged file is only read, never written or repaired. A
+ * session is taken up to the first hole in its log, because later events may build on missing ones. Those go to a separate
+ * file, as text.
  */
 import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
@@ -19,17 +20,17 @@ import { MIGRATIONS } from "./store/sqlite/schema.ts"
 export interface SalvagedSession {
   readonly session: string
   readonly events: number
-  /** Events that were there once and are not in the new database. */
+  /** Events that once existed and are not in the new database. */
   readonly lost: number
 }
 
 export interface Salvaged {
   readonly sessions: readonly SalvagedSession[]
-  /** JSON lines of events that no session could take; undefined when there are none. */
+  /** The file with JSON lines of events that no session could take; undefined when there are none. */
   readonly rest: string | undefined
 }
 
-/** `to` must not exist. Throws DATABASE_DAMAGED when there is nothing to save, and leaves nothing then. */
+/** `to` must not exist. Throws DATABASE_DAMAGED when there is nothing to save, and then leaves nothing behind. */
 export const salvageDatabase = async (request: {
   readonly from: string
   readonly to: string
@@ -56,7 +57,7 @@ export const salvageDatabase = async (request: {
   }
 }
 
-/** Nobody else may read it, and nothing is written over. */
+/** Readable only by the user, and never over an existing file. */
 const makeEmpty = (file: string): void => {
   try {
     closeSync(openSync(file, "wx", 0o600))
@@ -88,7 +89,7 @@ const saveSessions = (
     return saved
   })
 
-/** How far it could be taken. A second one with an id that is there already is not. */
+/** Answers how far the session could be taken. A second session with the same id is not taken. */
 const saveSession = (
   { store, outputs }: OpenedStore,
   session: {
@@ -123,7 +124,7 @@ const saveSession = (
 
 const EVENTS_AT_ONCE = 200
 
-/** The first event, or what the row of the session knows of it. */
+/** The first event, or what the session's row still says about it. */
 const creationOf = (log: DamagedLog, key: number): Creation | undefined => {
   const first = log.event(key, 1)
   if (first?.type === "session.next.created.1")
@@ -137,7 +138,7 @@ const creationOf = (log: DamagedLog, key: number): Creation | undefined => {
     : undefined
 }
 
-/** The full texts of long outputs that these events point at, as far as they are there. */
+/** Copies the full texts of long outputs that these events refer to, where they exist. */
 const copyOutputs = ({
   from,
   to,
@@ -155,7 +156,7 @@ const copyOutputs = ({
   }
 }
 
-/** Made with its first line. */
+/** The file is created with its first line. */
 const openRest = (
   file: string,
 ): { readonly write: (line: object) => void; readonly close: () => string | undefined } => {

@@ -1,4 +1,4 @@
-/** For whoever operates a server with sessions. Loaded only where it is used. */
+/** For operators of a server with sessions. Loaded only on use. */
 import type { ServerLook } from "./store/postgres/look.ts"
 import type { Cluster, Finding } from "./store/postgres/operate.ts"
 
@@ -8,17 +8,17 @@ export type { Cluster, ClusterNode, Finding } from "./store/postgres/operate.ts"
 
 const operate = () => import("./store/postgres/operate.ts")
 
-/** What is good about a server and what is not, each with what to do. */
+/** Findings about a server, each with what to do. */
 export const checkDatabase = async (address: string): Promise<readonly Finding[]> =>
   (await operate()).checkDatabase(address)
 
-/** Makes the schema, or brings it up to date. Gives the address back, as it may be shown. */
+/** Creates or updates the schema. Returns the address without its password. */
 export const migrateDatabase = async (address: string): Promise<string> =>
   (await operate()).migrateDatabase(address)
 
-/** The nodes of a server, and what waits there. */
+/** The nodes of a server, and the sessions that wait there. */
 export const readCluster = async (address: string): Promise<Cluster> => (await operate()).readCluster(address)
 
-/** Its sessions, for those who only look. */
+/** Its sessions, read-only. */
 export const lookAtServer = async (address: string): Promise<ServerLook> =>
   (await import("./store/postgres/look.ts")).openLook(address)

@@ -1,4 +1,4 @@
-/** What a person is shown of a session: its summary, and how it stands right now in this process. */
+/** What a person sees of a session: its summary, and its state in this process right now. */
 import type { Location } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -28,7 +28,7 @@ export const openSessionInfo = Effect.gen(function* () {
     time: { created: summary.created, updated: summary.updated },
   })
 
-  /** The directory as it is on this machine, when the session's workspace is here. */
+  /** The directory on this machine, if the session's workspace is here. */
   const shownLocation = (location: Location): SessionInfo["location"] => ({
     directory: places.lookUp(location),
     ...(location.workspaceID === undefined ? {} : { workspace: location.workspaceID }),
@@ -43,7 +43,7 @@ export const openSessionInfo = Effect.gen(function* () {
     const status = statusOf(summary)
     if (summary.stranded !== undefined && status !== "running")
       return { status: "waiting", waitingFor: "worker", reason: describeStranded(summary.stranded) }
-    // One whose time has come is only waiting for somebody to look.
+    // Its time has come; it only waits for the next check of the timers.
     if (parkedUntil === undefined || parkedUntil <= summary.updated || status === "running") return { status }
     if (question === undefined) return { status: "waiting", waitingFor: "limit", until: parkedUntil }
     return { status: "waiting", waitingFor: question === "budget" ? "budget" : "question" }
@@ -51,7 +51,7 @@ export const openSessionInfo = Effect.gen(function* () {
 
   const statusOf = (summary: SessionSummary): SessionStatus => {
     if (scheduler.isActive(summary.id) || summary.isHeldElsewhere) return "running"
-    // A call that was allowed and that nobody runs, where recovery is off: it is not done.
+    // A call was allowed but nothing runs it, because recovery is off. It is unfinished.
     return summary.trouble ?? (summary.isAnswered ? "interrupted" : "idle")
   }
 

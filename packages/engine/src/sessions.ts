@@ -1,4 +1,4 @@
-/** The verbs of sessions: admission, execution, reading. Each checks what it was given and asks the part that knows. */
+/** The verbs of sessions: admission, execution, reading. Each checks its input and calls the responsible part. */
 import { Failure, sessionId, type DurableEvent, type Location, type SessionId } from "@meridian/protocol"
 import { Context, Effect, Layer, Stream } from "effect"
 
@@ -60,7 +60,7 @@ import { findForkPlace, undoSession } from "./undo/index.ts"
 
 export type SessionVerbs = VerbsOf<SessionsApi>
 
-/** The verbs as both faces are made from them. */
+/** The verbs from which both faces are made. */
 export class SessionsTable extends Context.Service<SessionsTable, SessionVerbs>()("meridian/SessionsTable") {
   static readonly layer: Layer.Layer<SessionsTable, never, Parts | Scheduler> = Layer.effect(
     SessionsTable,
@@ -96,7 +96,7 @@ const makeSessions = Effect.gen(function* () {
   const places = yield* FilePlaces
   const parts = yield* Effect.context<Parts>()
 
-  /** Verbs of the parts need what this engine is made of. */
+  /** Provides the engine's parts to a verb. */
   const within = <A, E>(effect: Effect.Effect<A, E, Parts>): Effect.Effect<A, E> =>
     Effect.provideContext(effect, parts)
 
@@ -140,12 +140,12 @@ const makeSessions = Effect.gen(function* () {
       const admission = { ...asked, trace, discovered }
       const { answer: receipt, safe } = yield* inbox.admit(admission)
       if (resume) {
-        // A retry is a demand too, for everything that was admitted by now.
+        // A retry is a demand too, for everything admitted until now.
         const through = isFresh ? receipt.admittedSeq : (yield* sessions.known(sessionID)).transcript.seq
-        // The work begins while the disk is still at it; the receipt waits.
+        // The work begins while the disk is still flushing. The receipt waits.
         yield* scheduler.wake(sessionID, { through, until: safe })
       }
-      // A flush in place stops this process: whoever follows the session has the event before it, not after it.
+      // A flush in place blocks this process, so followers of the session get the event before it.
       else yield* Effect.andThen(signals.heard(sessionID), safe)
       return receipt
     })
@@ -157,7 +157,7 @@ const makeSessions = Effect.gen(function* () {
       return found.filter((summary) => summary !== undefined)
     })
 
-  /** The deepest first. */
+  /** Deepest first. */
   const descendants = (session: string): Effect.Effect<readonly string[], Failure> =>
     Effect.flatMap(children(session), (found) =>
       Effect.map(
@@ -172,7 +172,7 @@ const makeSessions = Effect.gen(function* () {
       return { session: yield* requireSession(sessionID), after, follow }
     })
 
-  /** What was kept for the session may be cleaned up. A place that is gone keeps nothing. */
+  /** Trees kept for the session may now be cleaned up. A place that is gone keeps nothing. */
   const dropTrees = (session: string, location: Location | undefined): Effect.Effect<void> =>
     places.keeps
       ? Effect.ignore(
@@ -306,7 +306,7 @@ const makeSessions = Effect.gen(function* () {
         const family = [...(yield* descendants(session)), session]
         const busy = family.find(scheduler.isActive)
         if (busy !== undefined) return yield* Effect.fail(inUse(busy))
-        // The deepest first: what is left after a crash is a family without its youngest.
+        // Deepest first: a crash leaves a family that lacks only its youngest members.
         for (const member of family) {
           const { location } = (yield* sessions.current(member)).transcript.undoing
           const removed = yield* store.remove(member)

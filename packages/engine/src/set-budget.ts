@@ -1,4 +1,4 @@
-/** What a session may use up, as people look at it and set it. */
+/** What a session may use up: showing and setting it. */
 import { questionId, type Caps, type DurableEvent, type Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -33,7 +33,7 @@ export const openBudgets = Effect.gen(function* () {
     })
 })
 
-/** Says whether that answers the question the session waits with. */
+/** Answers whether the change settles the question that the session waits with. */
 const decideChange = (caps: Caps, { parking }: Transcript): Decision<boolean> => {
   const changed: DurableEvent = { type: "session.next.budget.changed.1", data: { caps } }
   const question = parking?.question

@@ -1,4 +1,4 @@
-/** What a store must be, for those who write one: the port, and what the domain says about events. */
+/** For authors of a store: the port, and what the domain says about events. */
 export { claimsOf, type Claim } from "./domain/claims.ts"
 export { describeEvent } from "./domain/describe-event.ts"
 export type { DatedEvent } from "./domain/fork.ts"

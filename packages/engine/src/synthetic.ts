@@ -1,6 +1,6 @@
 /**
- * A message that the program which embeds the engine adds to a session: visible at once, marked as written by nobody, and no
- * demand for work. The same request again, by its id, is the same message.
+ * A message that the embedding program adds to a session: visible at once, marked as not written by a person, and no demand
+ * for work. A repeated request with the same id gives the same message.
  */
 import { Failure, messageId, type SessionMessage } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -55,7 +55,7 @@ export const openSynthetic = Effect.gen(function* () {
       yield* safe
       return answer
     }).pipe(
-      // Somebody was faster with this id, or it names something elsewhere.
+      // Another process was faster with this id, or the id belongs to something else.
       Effect.catchTag("Taken", ({ claim }) =>
         Effect.flatMap(earlier({ ...request, id: claim.id }), (message) =>
           message === undefined ? Effect.fail(conflict(claim.id, "session")) : Effect.succeed(message),

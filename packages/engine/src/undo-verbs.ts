@@ -1,4 +1,4 @@
-/** Taking back what prompts led to, and showing it. Every answer names the prompts by their words. */
+/** Undoing the work of prompts, and showing it. Every answer quotes the prompts. */
 import { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -19,7 +19,7 @@ export const openUndoVerbs = Effect.gen(function* () {
   const within = <A, E>(effect: Effect.Effect<A, E, UndoServices>): Effect.Effect<A, E> =>
     Effect.provideContext(effect, parts)
 
-  /** A prompt as people know it: by its words. */
+  /** A prompt as people recognise it: by its text. */
   const textOf = (session: string, { id }: { readonly id: string }) =>
     Effect.map(store.message(session, id), (message) => ({
       id,

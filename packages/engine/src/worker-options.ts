@@ -1,4 +1,4 @@
-/** What an engine offers to the others of its cluster: workspaces, places, an address. */
+/** What an engine offers to the other nodes of its cluster: workspaces, places, an address. */
 import { statSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 
@@ -17,7 +17,7 @@ interface Options {
 
 const DEFAULT_PLACES = 200
 
-/** Undefined: a database of this machine alone, where every workspace is one of it. */
+/** Undefined: the database belongs to this machine alone, which has every workspace. */
 export const workspacesOf = ({ database, worker }: Options): Workspaces | undefined => {
   const given = worker === false ? undefined : worker?.workspaces
   if (Array.isArray(given)) return new Map(given.map((name) => [name, undefined]))
@@ -27,7 +27,7 @@ export const workspacesOf = ({ database, worker }: Options): Workspaces | undefi
   return worker === false ? new Map() : new Map([[SHARED, undefined]])
 }
 
-/** What others are told of it. */
+/** The offer as other nodes see it. */
 export const offerOf = (options: Options): NodeOffer => {
   const { worker } = options
   return {

@@ -1,14 +1,14 @@
 /**
- * What a call says, by the names that tools and models give its fields. The same for every window that shows calls; whoever
- * has the tool itself reads its decoded input instead.
+ * Reads what a call is about from the field names that tools and models use. Shared by every user interface that shows
+ * calls. Code that has the tool itself reads its decoded input instead.
  */
 import { asObject } from "./json-fields.ts"
 
-/** The one value that says most about a call: its command, its path, its pattern. */
+/** The value that says most about a call: its command, its path, its pattern. */
 export const aboutCall = (input: unknown): string | undefined =>
   typeof input === "string" ? input || undefined : firstText(input, TELLING)
 
-/** The most telling first. */
+/** The most informative names first. */
 const TELLING = [
   "command",
   "cmd",
@@ -23,7 +23,7 @@ const TELLING = [
   "prompt",
 ] as const
 
-/** What a call puts in the place of what; a patch says both itself. */
+/** The text a call replaces and its replacement. A patch contains both. */
 export interface CallChange {
   readonly path: string | undefined
   readonly before: string | undefined
@@ -39,14 +39,14 @@ export const changeInCall = (input: unknown): CallChange => ({
   content: anyText(input, ["content", "contents"]),
   patch:
     firstText(input, ["patchText", "patch", "patch_text"]) ??
-    // Codex puts it there, and others something else.
+    // Codex sends the patch in `input`; other tools use that name for something else.
     anyText(input, ["input"], (text) => text.startsWith("*** Begin Patch")),
 })
 
 const firstText = (input: unknown, names: readonly string[]): string | undefined =>
   anyText(input, names, (text) => text !== "")
 
-/** Empty text counts, too: it may be what a text is replaced by. */
+/** Accepts empty text too: it may be the replacement. */
 const anyText = (
   input: unknown,
   names: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * How much work may use up before a person is asked: dollars, tokens of every kind, requests to a provider, and milliseconds
- * at work.
+ * How much work may use up before a person is asked: dollars, tokens of every kind, provider requests, and milliseconds at
+ * work.
  */
 import { integer, NUMBER, number, objectOf, type TypeOf } from "./shape/shape.ts"
 
@@ -12,7 +12,7 @@ export const CAP_FIELDS = {
 } as const
 
 export const CAPS = objectOf({}, CAP_FIELDS)
-/** As a log has them. */
+/** The form in logs. */
 export const RECORDED_CAPS = objectOf(
   {},
   { maxCost: NUMBER, maxTokens: NUMBER, maxTurns: NUMBER, maxTimeMs: NUMBER },

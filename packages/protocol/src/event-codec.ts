@@ -1,13 +1,13 @@
 /**
- * The codec of stored events. Every row is checked against the shape of its type, all of it. A row that does not fit comes
- * back as unknown, with its place and its problem, and is skipped; it is never half believed. Keys that a shape does not
- * list are kept: a newer Meridian may have written them.
+ * The codec of stored events. Every row is checked completely against the shape of its type. A row that does not fit
+ * becomes an unknown event with its place and its problem, and is skipped; it is never used in part. Keys that a shape does
+ * not list are kept, because a newer Meridian may have written them.
  */
 import { DURABLE_EVENTS, type DurableType, type StoredEvent, type UnknownEvent } from "./session-event.ts"
 import { decoder, tester } from "./shape/decode.ts"
 import { problemText } from "./shape/problem.ts"
 
-/** A row as it is stored; `data` is JSON text, if it is anything. */
+/** A row as stored. `data` should be JSON text. */
 export interface EventRow {
   readonly seq: number
   readonly time: number
@@ -25,23 +25,23 @@ export const decodeEvent = (row: EventRow): StoredEvent | UnknownEvent => {
 }
 
 /**
- * An event as a frame of server-sent events, with its sequence as the id, so that it moves the reader's cursor
- * (https://html.spec.whatwg.org/multipage/server-sent-events.html). The data is what `JSON.stringify(decodeEvent(row))` says;
- * of a row that fits it is handed on as it is stored.
+ * An event as a frame of server-sent events. Its id is the sequence, so it moves the reader's cursor
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html). The data equals `JSON.stringify(decodeEvent(row))`; for
+ * a row that fits, the stored text is passed on.
  */
 export const eventFrame = (row: EventRow): string =>
   fitsAsStored(row) ? storedFrame(row) : frameOf(row.seq, JSON.stringify(decodeEvent(row)))
 
-/** Whether the row fits its type, and its text can be handed on as it is stored. */
+/** Whether the row fits its type and its stored text can be passed on. */
 export const fitsAsStored = ({ type, data }: EventRow): boolean =>
-  // Nothing we write has a line break between its keys; a frame would end there.
+  // We never write line breaks between keys. One would end the frame.
   TESTS.get(type)?.(parse(data)) === true && !data.includes("\n") && !data.includes("\r")
 
 /** The frame of a row that fits as stored. */
 export const storedFrame = ({ seq, time, type, data }: EventRow): string =>
   frameOf(seq, `{"seq":${seq},"time":${time},"type":"${type}","data":${data}}`)
 
-/** JSON has no raw line breaks, so one line of data is enough. */
+/** JSON has no raw line breaks, so one `data` line is enough. */
 const frameOf = (seq: number, json: string): string => `id: ${seq}\ndata: ${json}\n\n`
 
 const TESTS: ReadonlyMap<string, (data: unknown) => boolean> = new Map(
@@ -57,7 +57,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Rare, so it may take its time: the fast test only says no. */
+/** Rare, so it may take time: the fast test only says no. */
 const unknownEvent = ({ seq, time, type }: EventRow, data: unknown): UnknownEvent => {
   const unknown = (told: Omit<UnknownEvent["data"], "storedType">): UnknownEvent => ({
     seq,

@@ -1,7 +1,7 @@
 /**
- * The one catalogue of failures. It gives the command its exit code, HTTP its status, MCP its text and
- * `docs/reference/errors.md` its rows. An answer (not found as a value, conflict as a decision) is not a failure, and a
- * bug is not one either: a bug is an Error without a code.
+ * The only catalogue of failures. It provides the command's exit code, the HTTP status, the MCP text and the rows of
+ * `docs/reference/errors.md`. An answer (a missing value, a conflict as a decision) is not a failure. Neither is a bug,
+ * which is an Error without a code.
  */
 import { CONTINUITY_FAILURES } from "./failure/continuity.ts"
 import { DIRECT_FAILURES } from "./failure/direct.ts"
@@ -32,7 +32,7 @@ export type FailureCode = keyof typeof FAILURES
 
 const entryOf = (code: FailureCode): FailureEntry => FAILURES[code]
 
-/** An operating failure: expected to happen, never expected here. Carries its own way out. */
+/** An operating failure: expected in general, but not at this point. Carries its own way out. */
 export class Failure extends Error {
   override readonly name = "Failure"
   /** Lets Effect code catch it by tag. */
@@ -46,7 +46,7 @@ export class Failure extends Error {
     this.facts = facts
   }
 
-  /** What the reader can do now, without the "Next: " before it. */
+  /** What the reader can do now, without the leading "Next: ". */
   get next(): string {
     return entryOf(this.code).next(this.facts)
   }

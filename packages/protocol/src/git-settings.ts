@@ -1,22 +1,22 @@
 /**
- * How we run git ourselves. A repository's own configuration can name programs: hooks, a file system monitor, filters, merge
- * and diff drivers, transports. Agents can write there, and a folder may have come from somewhere else, so none of that is
- * started by a command of ours. Drivers that the user's own files outside of the repository name (Git LFS, say) work as
- * always, and so does one of the repository that the user trusts with exactly what it says.
+ * How we run git ourselves. A repository's own configuration can name programs: hooks, a file system monitor, filters,
+ * merge and diff drivers, transports. Agents can write there, and a folder may come from elsewhere, so our git commands
+ * start none of them. Drivers in the user's own files outside the repository (such as Git LFS) work as always, and so does
+ * a repository driver that the user trusts with exactly its current command.
  */
 import { lookingSettings } from "./permission/look-only-git.ts"
 
 export interface GitConfiguration {
-  /** What the repository's own files name: `filter.lfs.smudge` and its command. */
+  /** The programs that the repository's own files name, such as `filter.lfs.smudge`, with their commands. */
   readonly programs: ReadonlyMap<string, string>
-  /** Whether commits have somebody to be from. */
+  /** Whether git knows an author for commits. */
   readonly hasIdentity: boolean
   readonly isBare: boolean
-  /** The user has a wish of their own. */
+  /** The user has set this themselves. */
   readonly hasWorkers: boolean
 }
 
-/** Scope, key and value of every setting. */
+/** Lists scope, key and value of every setting. */
 export const CONFIGURATION_QUERY = ["config", "--list", "--show-scope", "--null"] as const
 
 export const readConfiguration = (answer: string): GitConfiguration => {
@@ -39,7 +39,7 @@ export const readConfiguration = (answer: string): GitConfiguration => {
   }
 }
 
-/** `filter.lfs` of `filter.lfs.smudge`; undefined for a setting of no driver. */
+/** `filter.lfs` for `filter.lfs.smudge`; undefined for a setting that belongs to no driver. */
 export const driverOf = (key: string): string | undefined =>
   /^((?:filter|diff|merge)\..+)\.[^.]+$/s.exec(key)?.[1]
 
@@ -47,7 +47,7 @@ const REPOSITORY_SCOPES: ReadonlySet<string> = new Set(["local", "worktree"])
 
 type Settings = readonly (readonly [key: string, value: string])[]
 
-/** `strange`: drivers of the repository that nobody trusts. */
+/** `strange`: untrusted drivers of the repository. */
 export const ownGitSettings = (strange: readonly string[]): Settings => {
   const isMerge = (driver: string): boolean => driver.startsWith("merge.")
   return [
@@ -70,18 +70,21 @@ const ALWAYS: Settings = [
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["rerere.enabled", "false"],
-  // A partial clone is not completed behind the user's back: transports are named by the repository, too.
+  // Never completes a partial clone: the repository names the transports, too.
   ["core.sshCommand", "false"],
   ["core.alternateRefsCommand", "false"],
   ["protocol.allow", "never"],
 ]
 
-/** What git does itself with a text that no driver is named for. */
+/** Git's own merge of text, used without a driver. */
 const PLAIN_MERGE = "git merge-file --marker-size=%L %A %O %B"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Variables that bind git to one repository, as a hook or an alias sets them (`git rev-parse --local-env-vars`), and more. */
+/**
+ * Variables that bind git to one repository, as a hook or an alias sets them (`git rev-parse --local-env-vars`), and some
+ * more.
+ */
 const UNSET = [
   "GIT_ALTERNATE_OBJECT_DIRECTORIES",
   "GIT_CONFIG",
@@ -111,17 +114,17 @@ export const ownGitEnvironment = (
 ): Environment => ({
   ...env,
   ...Object.fromEntries(UNSET.map((name) => [name, undefined])),
-  // Words that we read are the same everywhere.
+  // Output that we parse must not depend on the locale.
   LC_ALL: "C",
   GIT_PAGER: "cat",
   GIT_TERMINAL_PROMPT: "0",
-  // Looking never writes into an index of the user.
+  // Reading must not write the user's index.
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
   ...(hasIdentity ? {} : nobody(env)),
 })
 
-/** Somebody who never told git a name can take work over all the same. */
+/** A user who never gave git a name can still apply work. */
 const nobody = (env: Environment): Environment =>
   Object.fromEntries(
     ["AUTHOR", "COMMITTER"].flatMap((role) => [
@@ -132,7 +135,7 @@ const nobody = (env: Environment): Environment =>
 
 const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
-/** The last line of git's standard error that says what was wrong, without git's own word before it. */
+/** The last line of git's standard error that gives the reason, without git's own prefix. */
 export const reasonIn = (stderr: string): string | undefined => {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "")
   const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1)

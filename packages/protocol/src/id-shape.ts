@@ -1,4 +1,4 @@
-/** Ids as shapes, for values that hold them. Apart from id.ts: a command that only makes ids loads no shapes. */
+/** Ids as shapes. Separate from id.ts, so that a command that only makes ids loads no shapes. */
 import {
   CHAT,
   PRINTABLE,

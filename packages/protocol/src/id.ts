@@ -1,11 +1,11 @@
 declare const kind: unique symbol
 
-/** A string that remembers what it names. `SessionId` and `ChatId` never mix, though both are text. */
+/** A string whose type says what it names. A `SessionId` and a `ChatId` never mix, though both are text. */
 export type Id<Kind extends string> = string & { readonly [kind]: Kind }
 
 /** The engine's durable conversation. */
 export type SessionId = Id<"SessionId">
-/** One visible message; an input keeps its id when it is promoted, so it is the same type. */
+/** One visible message. An input keeps its id when it is promoted, so both have this type. */
 export type MessageId = Id<"MessageId">
 export type PermissionRequestId = Id<"PermissionRequestId">
 export type QuestionId = Id<"QuestionId">
@@ -13,10 +13,10 @@ export type QuestionId = Id<"QuestionId">
 export type ChatId = Id<"ChatId">
 export type SpaceId = Id<"SpaceId">
 export type RunId = Id<"RunId">
-/** The conversation id the harness itself issued. */
+/** The conversation id that the harness issued. */
 export type HarnessSessionId = Id<"HarnessSessionId">
 
-/** Callers may bring their own ids, so any printable word is one; ours start with a prefix. */
+/** Callers may supply ids, so any printable word is allowed. Ours start with a prefix. */
 export const WORD = /^[\p{L}\p{N}_.:@/+-]{1,200}$/u
 export const CHAT = /^c[0-9]{1,9}$/
 export const SPACE = /^s[0-9]{1,9}$/
@@ -25,7 +25,7 @@ export const PRINTABLE = /^[^\p{C}\s]{1,200}$/u
 
 const LONGEST_ID = 200
 
-/** Makes an id of text. Throws for text that is none. */
+/** Makes an id from text. Throws for invalid text. */
 const id =
   <Kind extends string>(pattern: RegExp) =>
   (from: string): Id<Kind> => {

@@ -1,4 +1,4 @@
-/** Reading foreign JSON: a value is what it claims to be or it is absent. Nothing here throws. */
+/** Reads foreign JSON: a value either has the expected type or counts as absent. Nothing here throws. */
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "./json.ts"
 
 export const parseObject = (text: string): JsonObject | undefined => {
@@ -22,7 +22,7 @@ export const parseList = (text: string): readonly Json[] => {
 
 export const asObject = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined)
 
-/** One field of a value that may be anything. */
+/** One field of any value. */
 export const fieldAt = (from: unknown, key: string): Json | undefined => asObject(from)?.[key]
 
 export const objectAt = (from: JsonObject | undefined, key: string): JsonObject | undefined =>
@@ -33,7 +33,7 @@ export const textAt = (from: JsonObject | undefined, key: string): string | unde
   return typeof value === "string" ? value : undefined
 }
 
-/** A word to switch on: absent is empty. */
+/** A word to switch on; "" when absent. */
 export const wordAt = (from: JsonObject | undefined, key: string): string => textAt(from, key) ?? ""
 
 export const numberAt = (from: JsonObject | undefined, key: string): number | undefined => {
@@ -41,7 +41,7 @@ export const numberAt = (from: JsonObject | undefined, key: string): number | un
   return typeof value === "number" && Number.isFinite(value) ? value : undefined
 }
 
-/** A count of tokens: absent or absurd is nothing. */
+/** A count of tokens; 0 when absent or absurd. */
 export const countAt = (from: JsonObject | undefined, key: string): number =>
   Math.max(0, numberAt(from, key) ?? 0)
 

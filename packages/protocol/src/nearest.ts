@@ -1,4 +1,4 @@
-/** The candidate a reader most likely meant, or undefined when none is close enough to be worth saying. */
+/** The candidate that the reader most likely meant; undefined when none is close enough. */
 export const nearest = (typed: string, candidates: Iterable<string>): string | undefined => {
   const word = typed.toLowerCase().slice(0, LONGEST)
   let best: { readonly candidate: string; readonly distance: number } | undefined
@@ -14,11 +14,11 @@ export const nearest = (typed: string, candidates: Iterable<string>): string | u
   return best?.candidate
 }
 
-/** Longer words are compared by their first part, and only so many, so that the cost stays bounded. */
+/** Longer words are compared by their first part, and only so many of them, to bound the cost. */
 const LONGEST = 64
 const MOST_CANDIDATES = 2_000
 
-/** Insert, delete, replace, and swap of neighbours each count one. Costs the product of the lengths. */
+/** Insertion, deletion, replacement and swap of neighbours each count one. Costs the product of the lengths. */
 export const editDistance = (left: string, right: string): number => {
   let beforeLast: readonly number[] = []
   let last: readonly number[] = Array.from({ length: right.length + 1 }, (_, column) => column)

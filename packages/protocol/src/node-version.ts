@@ -1,6 +1,6 @@
 /**
- * Why this Node cannot run us, or undefined. Alone in its file: the binary and the shipped engine ask before they load
- * anything that only a newer Node can read.
+ * Why this Node cannot run Meridian; undefined when it can. Alone in its file, because the binary and the shipped engine
+ * check it before they load anything that needs a newer Node.
  */
 export const nodeTooOld = (version: string): string | undefined => {
   const [major = 0, minor = 0] = version.split(".").map(Number)

@@ -8,7 +8,7 @@ export const ANSWER_FORMAT = objectOf({
 })
 export type AnswerFormat = TypeOf<typeof ANSWER_FORMAT>
 
-/** To stand among the other fields of a prompt. */
+/** To include among the other fields of a prompt. */
 export const OVERRIDES_FIELDS = {
   system: described(STRING, "Said to the model as instructions while the work of this prompt lasts."),
   tools: described(
@@ -19,7 +19,7 @@ export const OVERRIDES_FIELDS = {
   format: described(ANSWER_FORMAT, "The work ends with a value of this form."),
 } as const
 
-/** The same in its event and in its receipt. */
+/** The same in the event and in the receipt. */
 export const RECORDED_OVERRIDES_FIELDS = { ...OVERRIDES_FIELDS, settings: RECORDED_SETTINGS } as const
 
 const OVERRIDES = objectOf({}, OVERRIDES_FIELDS)

@@ -1,4 +1,4 @@
-/** The values that events and messages are made of, as the log keeps them. */
+/** The values inside events and messages, as the log keeps them. */
 import {
   ANY,
   BOOLEAN,
@@ -18,11 +18,11 @@ export type Delivery = TypeOf<typeof DELIVERY>
 
 export const LOCATION = objectOf(
   {
-    /** Absolute path. */
+    /** An absolute path. */
     directory: STRING,
   },
   {
-    /** Kept as it was given; without one the directory is a place of this machine. */
+    /** Kept as given. Without it the directory is on this machine. */
     workspaceID: STRING,
   },
 )
@@ -35,20 +35,20 @@ export const PROMPT = objectOf({ text: STRING }, { files: listOf(PROMPT_FILE) })
 export type Prompt = TypeOf<typeof PROMPT>
 
 const EVERY_PART = {
-  /** As it was written: `@src/a.ts#10-40`. */
+  /** As the user wrote it: `@src/a.ts#10-40`. */
   source: STRING,
 }
 
 const EVERY_FOUND_PART = {
   ...EVERY_PART,
-  /** A path or an address; of a command or an agent its name. */
+  /** A path or an address; for a command or an agent, its name. */
   name: STRING,
-  /** How large the source is, and the SHA-256 of what was taken of it. */
+  /** The size of the source, and the SHA-256 of the part that was taken. */
   bytes: COUNT,
   sha256: STRING,
 }
 
-/** What a prompt named, as it was when the prompt was admitted. */
+/** Something that a prompt named, as it was when the prompt was admitted. */
 export const PROMPT_PART = taggedBy(
   "type",
   objectOf(
@@ -59,10 +59,10 @@ export const PROMPT_PART = taggedBy(
       text: STRING,
     },
     {
-      /** Lines, from 1. */
+      /** Line numbers, from 1. */
       from: COUNT,
       through: COUNT,
-      /** There is more of it. */
+      /** The source continues. */
       cut: BOOLEAN,
     },
   ),
@@ -77,7 +77,7 @@ export const RECORDED_PROMPT = objectOf(
   {
     files: listOf(PROMPT_FILE),
     parts: listOf(PROMPT_PART),
-    /** Who wrote it, when it was no person: a call that worked in the background. */
+    /** The author, when it was not a person: a call that worked in the background. */
     from: oneOf("task"),
   },
 )
@@ -90,9 +90,9 @@ export const RECORDED_ERROR = objectOf(
     message: STRING,
   },
   {
-    /** Of the provider's answer, when a model failed with one. */
+    /** The status of the provider's answer, when a model failed with one. */
     status: NUMBER,
-    /** How long the provider asks to stay away. */
+    /** How long the provider asks us to wait. */
     retryAfterMs: NUMBER,
   },
 )
@@ -115,15 +115,15 @@ export const RECORDED_CONTENT = taggedBy(
 export type RecordedContent = TypeOf<typeof RECORDED_CONTENT>
 
 /**
- * `always` saves an approval for the project: this command, this file. `session` answers a question about an edit and allows
- * every edit of the session that no narrower rule asks about.
+ * `always` saves an approval for the project: this command, this file. `session` answers a question about an edit and
+ * allows every edit of the session that no narrower rule asks about.
  */
 export const PERMISSION_REPLY = oneOf("once", "always", "session", "reject")
 export type PermissionReply = TypeOf<typeof PERMISSION_REPLY>
 
 /**
- * Who asks: a call (`tool`), or the engine itself, about a limit that ends too late, a budget that is used up, work that crashed
- * again and again, or compactions that lead nowhere.
+ * What asks: a call (`tool`), or the engine itself, about a limit that ends too late, a used-up budget, work that crashed
+ * repeatedly, or compactions without effect.
  */
 export const QUESTION_KIND = oneOf("tool", "limit", "budget", "recovery", "compaction")
 export type QuestionKind = TypeOf<typeof QUESTION_KIND>
@@ -132,7 +132,7 @@ export type QuestionKind = TypeOf<typeof QUESTION_KIND>
 export const QUESTION_CHOICE = objectOf({ label: STRING }, { description: STRING })
 export type QuestionChoice = TypeOf<typeof QUESTION_CHOICE>
 
-/** Work whose process was lost is settled and left to people, or gone on with. */
+/** What becomes of work whose process was lost: settled and left to people, or resumed. */
 export const RECOVERY = oneOf("settle", "continue")
 export type RecoveryPolicy = TypeOf<typeof RECOVERY>
 
@@ -142,7 +142,7 @@ export const TODO_ITEM = objectOf({
 })
 export type TodoItem = TypeOf<typeof TODO_ITEM>
 
-/** What a call does, as its tool says: windows show it so, and the ledger takes its files. */
+/** What a call does, as its tool declares. User interfaces show it, and the ledger records its files. */
 export const TOOL_KIND = oneOf("read", "search", "edit", "execute", "fetch", "think")
 export type ToolKind = TypeOf<typeof TOOL_KIND>
 
@@ -151,19 +151,19 @@ export type CompactionReason = TypeOf<typeof COMPACTION_REASON>
 
 export const COMPACTION_METHOD = oneOf("model", "extract", "extension")
 
-/** A range of events, both ends included. */
+/** A range of events, including both ends. */
 export const EVENT_RANGE = objectOf({ from: COUNT, through: COUNT })
 
-/** Tokens of the request before a compaction and after it. */
+/** Tokens of the request before and after a compaction. */
 export const TOKENS_AROUND = objectOf({ before: NUMBER, after: NUMBER })
 
 export const RECORDED_FACT = objectOf({ kind: STRING, text: STRING, source: STRING })
 
-/** What each context source last told the model, and what will be said when it goes away. */
+/** What each context source last told the model, and the text for its removal. */
 export const CONTEXT_SNAPSHOT = mapOf(objectOf({ value: ANY, removal: STRING }))
 export type ContextSnapshot = TypeOf<typeof CONTEXT_SNAPSHOT>
 
-/** Of a turn that changes files. */
+/** When files were kept, relative to a turn that changes them. */
 export const MOMENT = oneOf("before", "after")
 
 export const UNDO_ACTION = oneOf("undo", "redo")

@@ -1,4 +1,4 @@
-/** How a model is asked: the same five for an agent, a variant of a model, and a prompt. */
+/** How a model is asked: the same five settings for an agent, a model variant and a prompt. */
 import {
   ANY_OBJECT,
   described,
@@ -15,7 +15,7 @@ export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "ma
 /** How long a model thinks before it answers. */
 export type ModelEffort = (typeof EFFORTS)[number]
 
-/** To stand among the other fields of an agent. */
+/** To include among the other fields of an agent. */
 export const REQUEST_SETTINGS_FIELDS = {
   temperature: number({ least: 0, most: 2 }),
   topP: number({ least: 0, most: 1 }),
@@ -27,7 +27,7 @@ export const REQUEST_SETTINGS_FIELDS = {
 export const REQUEST_SETTINGS = objectOf({}, REQUEST_SETTINGS_FIELDS)
 export type RequestSettings = TypeOf<typeof REQUEST_SETTINGS>
 
-/** As the log keeps them: what counts as sensible may change, and what was written stays readable. */
+/** The form in logs: sensible bounds may change, but what was written must stay readable. */
 export const RECORDED_SETTINGS: Shape<RequestSettings> = objectOf(
   {},
   {

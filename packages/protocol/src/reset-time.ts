@@ -1,12 +1,12 @@
 /**
- * When a limit ends, from the words a provider or a harness says it in: `resets in 2h 13m`, `try again at 3:47 PM`,
- * `resets 3am (Europe/Berlin)`, `limit reached|1763300820`, an ISO time. Milliseconds since 1970, or undefined when the words
- * say no time. What to do with a time in the past, or in 400 years, is up to the caller. Pure: the caller says what time it is,
- * and a time of day without a zone is meant where the caller is.
+ * When a limit ends, from the words of a provider or a harness: `resets in 2h 13m`, `try again at 3:47 PM`, `resets 3am
+ * (Europe/Berlin)`, `limit reached|1763300820`, an ISO time. Milliseconds since 1970; undefined when the words contain no
+ * time. The caller decides what to do with a time in the past or in 400 years. Pure: the caller supplies the current time
+ * and its zone, in which a time of day without a zone is read.
  */
 export interface ResetContext {
   readonly nowMs: number
-  /** IANA name of the reader's own zone; UTC unless it is given. */
+  /** The IANA name of the reader's zone. Default: UTC. */
   readonly zone?: string
 }
 
@@ -15,7 +15,7 @@ export const readResetTime = (text: string, context: ResetContext): number | und
   return isoTime(words) ?? epochTime(words) ?? spanFromNow(words, context) ?? timeOfDay(words, context)
 }
 
-/** Longer messages are read by their beginning. */
+/** Of longer messages only the beginning is read. */
 const LONGEST = 4_096
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -29,7 +29,7 @@ const isoTime = (text: string): number | undefined => {
   return found === null ? undefined : valid(Date.parse(found[1]?.replace(" ", "T") ?? ""))
 }
 
-/** Seconds or milliseconds since 1970, behind a bar (Claude Code) or the word reset. */
+/** Seconds or milliseconds since 1970, after a bar (Claude Code) or the word reset. */
 const epochTime = (text: string): number | undefined => {
   const found = /(?:\||\breset(?:s|_at|s_at|sAt)?\b["':=\s]{0,6})(\d{10}|\d{13})\b/i.exec(text)
   if (found === null) return undefined
@@ -68,12 +68,12 @@ const CLOCK = String.raw`(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s{0,2}(am|pm|a\.m\.|p
 const ZONE = String.raw`(?:\s{0,2}\(?((?:[A-Z][A-Za-z_]{1,30}\/[A-Z][A-Za-z_/+-]{1,40})|UTC|GMT|Z)\)?)?`
 const TIME_OF_DAY = new RegExp(String.raw`\b(?:at|resets|until|after)\s{1,4}${DATE}${CLOCK}${ZONE}`, "i")
 
-/** The next time a clock shows this; with a date, that very moment. */
+/** The next time a clock shows this; with a date, exactly that moment. */
 const timeOfDay = (text: string, context: ResetContext): number | undefined => {
   const found = TIME_OF_DAY.exec(text)
   if (found === null) return undefined
   const [, month, day, year, hours = "", minutes, half, named] = found
-  // "at 3" says nothing; a clock has minutes, or a half of the day.
+  // "at 3" is too vague: a time of day has minutes, or am or pm.
   if (minutes === undefined && half === undefined) return undefined
   const hour = hourOf(Number(hours), half?.toLowerCase())
   const minute = Number(minutes ?? "0")
@@ -90,7 +90,7 @@ const timeOfDay = (text: string, context: ResetContext): number | undefined => {
   }
   const moment = momentIn(zone, { ...today, hour, minute })
   if (moment === undefined || moment > context.nowMs) return moment
-  // A clock leaves the seconds out: the minute that runs, or has just run out, is today's.
+  // A clock time has no seconds: the current minute, or the one just over, means today.
   const passed = Math.floor((context.nowMs - moment) / MINUTE)
   if (passed <= 1) return moment + (passed + 1) * MINUTE
   return momentIn(zone, { ...dayIn(zone, moment + DAY), hour, minute })
@@ -114,7 +114,7 @@ const zoneOf = (named: string | undefined): string | undefined => {
 
 interface Day {
   readonly year: number
-  /** From 0. */
+  /** Counted from 0. */
   readonly month: number
   readonly day: number
 }
@@ -129,12 +129,12 @@ const momentIn = (
   at: Day & { readonly hour: number; readonly minute: number },
 ): number | undefined => {
   const wall = Date.UTC(at.year, at.month, at.day, at.hour, at.minute)
-  // Twice: the offset at the first guess may be that of the other side of a change of the clocks.
+  // Computed twice, because the first guess may have the offset from before or after a clock change.
   const guess = wall - offsetAt(zone, wall)
   return valid(wall - offsetAt(zone, guess))
 }
 
-/** How far the clocks of a zone are ahead of UTC. */
+/** How far the zone's clocks are ahead of UTC. */
 const offsetAt = (zone: string, ms: number): number => {
   if (zone === "UTC" || Number.isNaN(ms)) return 0
   const parts = new Intl.DateTimeFormat("en-US", {

@@ -1,7 +1,7 @@
 /**
- * The events of a session. A stored type is name + version; a changed meaning is a new version beside the old one, never
- * an edit. `DURABLE_EVENTS` and `LiveEventData` are two tables: only a row of the first can be appended to a log, only
- * rows of the first have a sequence number, and no cursor can point at a row of the second.
+ * The events of a session. A stored type is name + version; a changed meaning is a new version beside the old one, never an
+ * edit. `DURABLE_EVENTS` and `LiveEventData` are two tables: only events of the first can be appended to a log and have a
+ * sequence, and no cursor can point at one of the second.
  */
 import { RECORDED_CAPS } from "./caps.ts"
 import { MESSAGE_ID, PERMISSION_REQUEST_ID, QUESTION_ID, SESSION_ID } from "./id-shape.ts"
@@ -43,7 +43,7 @@ import {
   type TypeOf,
 } from "./shape/shape.ts"
 
-/** The data of every stored type this version reads. */
+/** The data of every stored type that this version reads. */
 export const DURABLE_EVENTS = {
   "session.next.created.1": objectOf(
     { sessionID: SESSION_ID, location: LOCATION },
@@ -51,37 +51,37 @@ export const DURABLE_EVENTS = {
       agent: STRING,
       model: STRING,
       title: STRING,
-      /** A fork: which session it was copied from, how far, and when. */
+      /** Set for a fork: the session it was copied from, how far, and when. */
       parent: objectOf(
         { sessionID: SESSION_ID, through: COUNT, time: COUNT },
         {
-          /** The message it was to end with. */
+          /** The requested last message. */
           at: STRING,
         },
       ),
-      /** A child: the call that began it, how deep it lies, and what caps its rights. */
+      /** Set for a child: the call that began it, its depth, and what limits its rights. */
       task: objectOf(
         {
           sessionID: SESSION_ID,
           messageID: MESSAGE_ID,
           callID: STRING,
-          /** 1 for the child of a session of a person. */
+          /** 1 for a child of a person's session. */
           depth: COUNT,
-          /** Of the parent and of all above it: their rules hold, too. */
+          /** The agents of the parent and of all above it. Their rules apply too. */
           agents: listOf(STRING),
         },
         {
-          /** Only these, where the parent may use no others. */
+          /** The only tools it may use, when the parent is limited too. */
           tools: listOf(STRING),
-          /** Its result comes as an input of the parent. */
+          /** Its result arrives as an input of the parent. */
           background: BOOLEAN,
         },
       ),
-      /** What becomes of its work when the process is lost; else the agent or the engine says. */
+      /** What becomes of its work when the process is lost. Default: the policy of the agent or the engine. */
       recovery: RECOVERY,
-      /** What it may use up before a person is asked; its agent and the engine may say less. */
+      /** What it may use up before a person is asked. Its agent and the engine may set lower caps. */
       caps: RECORDED_CAPS,
-      /** An import: the kind of its source, what the conversation is called there, and which state of it was read. */
+      /** Set for an import: the kind of source, the conversation's name there, and the state of it that was read. */
       imported: objectOf({ format: STRING, id: STRING, digest: STRING }),
     },
   ),
@@ -89,21 +89,21 @@ export const DURABLE_EVENTS = {
   "session.next.model.switched.1": objectOf({ model: STRING }),
   "session.next.moved.1": objectOf({ location: LOCATION }),
   "session.next.renamed.1": objectOf({ title: STRING }),
-  /** By a model that was asked for a title. It changes none that a person gave. */
+  /** A title from a model that was asked for one. It never replaces a title that a person gave. */
   "session.next.titled.1": objectOf({ title: STRING, model: STRING, usage: RECORDED_USAGE, cost: NUMBER }),
-  /** Put away, or taken out again. It changes nothing but where lists show the session. */
+  /** Archived or brought back. This changes only where lists show the session. */
   "session.next.archived.1": objectOf({ archived: BOOLEAN }),
   "session.next.prompt.admitted.1": objectOf(
     {
       messageID: MESSAGE_ID,
       prompt: RECORDED_PROMPT,
       delivery: DELIVERY,
-      /** False: waits for an explicit wake, run or prompt, also after a restart. */
+      /** False: waits for an explicit wake, run or prompt, even after a restart. */
       resume: BOOLEAN,
     },
     {
       ...RECORDED_OVERRIDES_FIELDS,
-      /** Of the request that brought it, as `traceparent` has it: the work goes on with that trace, on whichever node. */
+      /** The `traceparent` of the request that brought it. The work continues that trace, on any node. */
       trace: STRING,
     },
   ),
@@ -111,15 +111,15 @@ export const DURABLE_EVENTS = {
   "session.next.prompt.cancelled.1": objectOf({ messageID: MESSAGE_ID }),
   /** A prompt that was visible elsewhere before it came here (imports, the bridge of seed 004). */
   "session.next.prompted.1": objectOf({ messageID: MESSAGE_ID, prompt: PROMPT }),
-  /** A message of the program that embeds the engine, visible at once: nobody wrote it, and it asks for no work. */
+  /** A message of the embedding program, visible at once. No person wrote it, and it starts no work. */
   "session.next.synthetic.1": objectOf({ messageID: MESSAGE_ID, text: STRING }),
   "session.next.interrupt.requested.1": objectOf({}),
   "session.next.step.started.1": objectOf(
     { assistantMessageID: MESSAGE_ID, agent: STRING, model: STRING },
     {
-      /** The settings of the model that were chosen by name. */
+      /** The model variant that was chosen. */
       variant: STRING,
-      /** Tokens the model takes; absent in older logs. */
+      /** The model's context window in tokens. Older logs lack it. */
       contextWindow: NUMBER,
     },
   ),
@@ -130,21 +130,21 @@ export const DURABLE_EVENTS = {
   "session.next.step.failed.2": objectOf({ assistantMessageID: MESSAGE_ID, error: RECORDED_ERROR }),
   "session.next.retried.1": objectOf({
     assistantMessageID: MESSAGE_ID,
-    /** The attempt that failed, from 1. */
+    /** The number of the failed attempt, from 1. */
     attempt: COUNT,
     delayMs: NUMBER,
     error: RECORDED_ERROR,
   }),
-  /** The session waits for its provider; whoever has the store open goes on when the time comes. */
+  /** The session waits for its provider. Any process with the store open resumes it when the time comes. */
   "session.next.parked.1": objectOf({
-    /** The step that failed. */
+    /** The failed step. */
     assistantMessageID: MESSAGE_ID,
     reason: oneOf("limit"),
     /** Milliseconds since 1970. */
     until: NUMBER,
-    /** When the first wait of those in a row began. */
+    /** When the first wait in the row began. */
     since: NUMBER,
-    /** How many in a row, from 1. */
+    /** How many waits in a row, from 1. */
     count: COUNT,
     error: RECORDED_ERROR,
   }),
@@ -163,22 +163,22 @@ export const DURABLE_EVENTS = {
   "session.next.tool.called.1": objectOf(
     { assistantMessageID: MESSAGE_ID, callID: STRING, tool: STRING },
     {
-      /** Parsed; absent when the model's text was not JSON, then `raw` has it. */
+      /** The parsed arguments. Absent when the model's text was not JSON; then `raw` has the text. */
       input: ANY,
       raw: STRING,
       /** The provider runs it itself and reports the result. */
       hosted: BOOLEAN,
-      /** Absent in older logs, and of tools that do not say. */
+      /** Absent in older logs, and for tools that declare none. */
       kind: TOOL_KIND,
       metadata: ANY_OBJECT,
     },
   ),
-  /** The call has a session of its own, and may be taken up again: it finds that session. */
+  /** The call's work has its own session. The call may be restarted, because it finds that session again. */
   "session.next.task.started.1": objectOf(
     { assistantMessageID: MESSAGE_ID, callID: STRING, sessionID: SESSION_ID, agent: STRING, title: STRING },
     { background: BOOLEAN },
   ),
-  /** That session has settled: how, and what it used up. */
+  /** That session has settled: its status, and what it used up. */
   "session.next.task.ended.1": objectOf({
     assistantMessageID: MESSAGE_ID,
     callID: STRING,
@@ -188,14 +188,14 @@ export const DURABLE_EVENTS = {
     cost: NUMBER,
     turns: COUNT,
   }),
-  /** A call that waited for a permission when its process died is started after all. */
+  /** A call that waited for a permission when its process died is restarted. */
   "session.next.tool.resumed.1": objectOf({ assistantMessageID: MESSAGE_ID, callID: STRING }),
   "session.next.tool.success.1": objectOf(
     { assistantMessageID: MESSAGE_ID, callID: STRING, content: listOf(RECORDED_CONTENT) },
     {
       structured: ANY,
       outputPath: STRING,
-      /** Hosted tools: the provider's own result and its metadata, kept apart from the call's. */
+      /** For hosted tools: the provider's own result and metadata, separate from the call's. */
       result: ANY,
       metadata: ANY_OBJECT,
     },
@@ -204,9 +204,9 @@ export const DURABLE_EVENTS = {
     { assistantMessageID: MESSAGE_ID, callID: STRING, error: RECORDED_ERROR },
     { result: ANY, metadata: ANY_OBJECT },
   ),
-  /** The work asked for a value, and here it is. It ends the activity. */
+  /** The value that the work was asked for. It ends the activity. */
   "session.next.output.given.1": objectOf({ assistantMessageID: MESSAGE_ID, value: ANY }),
-  /** What the model gave as that value does not fit. */
+  /** The model's answer does not fit the requested form. */
   "session.next.output.refused.1": objectOf({ assistantMessageID: MESSAGE_ID, problem: STRING }),
   "session.next.repetition.noticed.1": objectOf({
     assistantMessageID: MESSAGE_ID,
@@ -214,12 +214,12 @@ export const DURABLE_EVENTS = {
     tool: STRING,
     count: COUNT,
   }),
-  /** Something that was added to the engine does not work: the work goes on without it. */
+  /** An extension or an MCP server does not work. The session continues without it. */
   "session.next.tooling.failed.1": objectOf(
     { kind: oneOf("mcp", "extension"), name: STRING, error: RECORDED_ERROR },
     { hook: STRING },
   ),
-  /** An extension changed what a call is made with; the call itself stays as the model wrote it. */
+  /** An extension changed the input of a call. The recorded call stays as the model wrote it. */
   "session.next.tool.adjusted.1": objectOf({
     assistantMessageID: MESSAGE_ID,
     callID: STRING,
@@ -238,7 +238,7 @@ export const DURABLE_EVENTS = {
       always: listOf(STRING),
     },
     {
-      /** Whose approvals an "always" joins. */
+      /** The project whose approvals an "always" joins. */
       project: STRING,
       detail: ANY_OBJECT,
     },
@@ -247,34 +247,34 @@ export const DURABLE_EVENTS = {
     {
       requestID: PERMISSION_REQUEST_ID,
       reply: PERMISSION_REPLY,
-      /** Answered while nobody waited: the call may be started again, it had not acted. */
+      /** Answered while no call was waiting. The call may be restarted, because it has not acted. */
       parked: BOOLEAN,
     },
     {
       message: STRING,
-      /** "always": which approvals are saved, for which project. */
+      /** For "always": the saved approvals and their project. */
       saved: objectOf({ project: STRING, action: STRING, resources: listOf(STRING) }),
     },
   ),
-  /** A saved approval no longer counts. Recorded in every session that had saved it. */
+  /** A saved approval was revoked. Recorded in every session that saved it. */
   "session.next.permission.revoked.1": objectOf({ project: STRING, action: STRING, resource: STRING }),
-  /** The process of an activity was lost, and it goes on: the same work, in whichever process takes it up. */
+  /** An activity whose process was lost is resumed: the same work, in any process. */
   "session.next.activity.resumed.1": objectOf({
-    /** Of the input that opened it. */
+    /** The id of the input that opened it. */
     activityID: MESSAGE_ID,
-    /** From 1, counted since its last progress. */
+    /** From 1, counted since the last progress. */
     attempt: COUNT,
   }),
-  /** Only a person can say. With a call, the call waits for the answer; without one, the session does. */
+  /** A question for a person. With a call, the call waits for the answer; without one, the session waits. */
   "session.next.question.asked.1": objectOf(
     {
       requestID: QUESTION_ID,
       kind: QUESTION_KIND,
       text: STRING,
       choices: listOf(QUESTION_CHOICE),
-      /** Words that are no choice are an answer, too. */
+      /** Free text is accepted as an answer too. */
       other: BOOLEAN,
-      /** Several choices may be taken together. */
+      /** More than one choice may be taken. */
       multiple: BOOLEAN,
     },
     { assistantMessageID: MESSAGE_ID, callID: STRING, detail: ANY_OBJECT },
@@ -282,18 +282,18 @@ export const DURABLE_EVENTS = {
   "session.next.question.replied.1": objectOf(
     {
       requestID: QUESTION_ID,
-      /** Labels of choices, or words. */
+      /** Labels of choices, or free text. */
       answer: listOf(STRING),
-      /** Answered while nobody waited: the call may be started again, or the session goes on. */
+      /** Answered while no call was waiting. The call may be restarted, or the session continues. */
       parked: BOOLEAN,
     },
     { assistantMessageID: MESSAGE_ID, callID: STRING },
   ),
-  /** A person has set what the session may use up; what is not said stays as it was. */
+  /** A person has set what the session may use up. Caps that are not named stay unchanged. */
   "session.next.budget.changed.1": objectOf({ caps: RECORDED_CAPS }),
-  /** An answer came, or a time, and nothing was left to go on with: it waits no longer. */
+  /** An answer or a time came, but no work was left to continue. The session no longer waits. */
   "session.next.unparked.1": objectOf({}),
-  /** People are told, and of budgets and compactions the agent, too, by a change of context beside it. */
+  /** A warning for people. For budgets and compactions the agent is told too, by a context update. */
   "session.next.warned.1": objectOf(
     { about: oneOf("budget", "price", "compaction"), text: STRING },
     {
@@ -301,26 +301,26 @@ export const DURABLE_EVENTS = {
       told: listOf(
         objectOf({ measure: oneOf("cost", "tokens", "turns", "timeMs"), cap: NUMBER, percent: NUMBER }),
       ),
-      /** A model whose price is not known, so that no cap on cost holds. */
+      /** A model without a known price, for which a cap on cost has no effect. */
       unpriced: STRING,
     },
   ),
-  /** A baseline comes into force: what the model is told first, and the values it was made from. */
+  /** A baseline comes into force: the first text for the model, and the values behind it. */
   "session.next.epoch.started.1": objectOf({
     baseline: STRING,
     snapshot: CONTEXT_SNAPSHOT,
     cause: oneOf("first", "compaction"),
   }),
-  /** Context changed: one chronological message; the snapshot advances with it. */
+  /** Context changed: one message at its place in time, and the snapshot advances with it. */
   "session.next.context.updated.1": objectOf({
     messageID: MESSAGE_ID,
     text: STRING,
     changed: CONTEXT_SNAPSHOT,
     removed: listOf(STRING),
   }),
-  /** A file of instructions found beside something that was read. */
+  /** An instruction file found beside a file that was read. */
   "session.next.instruction.discovered.1": objectOf({ path: STRING }),
-  /** Old tool results the model is not shown any more; they stay in the log. */
+  /** Old tool results that the model no longer sees. They stay in the log. */
   "session.next.tool.pruned.1": objectOf({
     calls: listOf(objectOf({ assistantMessageID: MESSAGE_ID, callID: STRING })),
     tokens: NUMBER,
@@ -331,11 +331,11 @@ export const DURABLE_EVENTS = {
       compactionID: STRING,
       reason: COMPACTION_REASON,
       model: STRING,
-      /** Estimate of the request that led to it. */
+      /** The estimated tokens of the request that led to it. */
       tokens: NUMBER,
     },
     {
-      /** The provider reported far more than we weigh, and was believed: what we weigh. */
+      /** Our own estimate, when the provider reported far more and was believed. */
       weighed: NUMBER,
     },
   ),
@@ -343,12 +343,12 @@ export const DURABLE_EVENTS = {
     {
       compactionID: STRING,
       reason: COMPACTION_REASON,
-      /** By a model, extracted from the log because no model could, or by an extension. */
+      /** Written by a model, extracted from the log because no model could, or supplied by an extension. */
       method: COMPACTION_METHOD,
       summary: STRING,
-      /** Newest part of what was replaced, word for word as far as it fits. */
+      /** The newest part of what was replaced, verbatim as far as it fits. */
       recent: STRING,
-      /** Events this checkpoint stands for. */
+      /** The events that this checkpoint replaces. */
       range: EVENT_RANGE,
       /** Messages at or before `range.through` that stay real messages. */
       kept: listOf(STRING),
@@ -356,7 +356,7 @@ export const DURABLE_EVENTS = {
       tokens: TOKENS_AROUND,
       usage: RECORDED_USAGE,
       cost: NUMBER,
-      /** What the summary claimed a person said, and nobody had said. */
+      /** Quotes that the summary attributed to a person who never said them. */
       removedQuotes: listOf(STRING),
     },
     {
@@ -366,49 +366,51 @@ export const DURABLE_EVENTS = {
     },
   ),
   "session.next.compaction.failed.1": objectOf({ compactionID: STRING, error: RECORDED_ERROR }),
-  /** Goes back to an older checkpoint, or to the whole history. */
+  /** Returns to an older checkpoint, or to the whole history. */
   "session.next.compaction.restored.1": objectOf({}, { compactionID: STRING }),
   /**
-   * The files of the place as they stood before a turn first changed any of them, or when it had: a tree in a store of objects.
-   * Before and after have the same scope: all files of the place, or those that calls named.
+   * The files of the place before a turn first changed any of them, or after the turn: a tree in an object store. Before
+   * and after have the same scope: all files of the place, or those that calls named.
    */
   "session.next.files.kept.1": objectOf(
     { assistantMessageID: MESSAGE_ID, moment: MOMENT, scope: oneOf("all", "named"), tree: STRING },
     {
-      /** Of scope "named": relative to the top of the place. A file that is not in the tree was not there. */
+      /** For scope "named": paths relative to the top of the place. A file that is missing from the tree did not exist. */
       paths: listOf(STRING),
-      /** Too large, or not to be read: in neither tree as they stand. */
+      /** Files in neither tree, because they are too large or unreadable. */
       skipped: listOf(STRING),
-      /** Other sessions ran commands here in the same moment: whose a change is, nobody knows. */
+      /** Other sessions ran commands here at the same time, so the origin of a change is unknown. */
       shared: BOOLEAN,
-      /** Files that other sessions changed in the meantime: not this one's work. */
+      /** Files that other sessions changed in that time. They are not this session's work. */
       others: listOf(STRING),
     },
   ),
-  /** They could not be kept: what the turn does to files cannot be taken back. */
+  /** The files could not be kept, so what the turn does to them cannot be undone. */
   "session.next.files.missed.1": objectOf({
     assistantMessageID: MESSAGE_ID,
     moment: MOMENT,
     reason: STRING,
   }),
-  /** What one or more prompts led to is about to be taken back, or an undo is. Recorded before a file is touched. */
+  /**
+   * The work of one or more prompts is about to be undone, or an undo to be redone. Recorded before any file is touched.
+   */
   "session.next.undo.started.1": objectOf(
     {
       undoID: STRING,
       action: UNDO_ACTION,
-      /** Of the promotion of the first prompt concerned. */
+      /** The sequence at which the first of these prompts was promoted. */
       from: COUNT,
       conversation: BOOLEAN,
       files: BOOLEAN,
     },
     {
-      /** The undo that is taken back. */
+      /** The undo that is being redone. */
       redoes: STRING,
-      /** The files concerned, as they stand and as they become. */
+      /** Trees of the affected files: as they are, and as wanted. */
       trees: objectOf({ now: STRING, wanted: STRING }),
     },
   ),
-  /** It is done. From here on the conversation is without what was said since `from`, or has it again. */
+  /** The undo or redo is done. From here on the conversation lacks what was said since `from`, or has it again. */
   "session.next.undo.ended.1": objectOf(
     {
       undoID: STRING,
@@ -416,14 +418,16 @@ export const DURABLE_EVENTS = {
       from: COUNT,
       conversation: BOOLEAN,
       files: BOOLEAN,
-      /** How many files became what they were. */
+      /** How many files were changed. */
       changed: COUNT,
-      /** Files that stayed as they are, because somebody changed them meanwhile. */
+      /** Files left unchanged, because somebody changed them in that time. */
       left: listOf(STRING),
     },
     { redoes: STRING },
   ),
-  /** The drain ended in a way no step can tell: a limit was reached, a model is missing, context is unavailable. */
+  /**
+   * The drain ended for a reason that belongs to no step: a limit was reached, a model is missing, context is unavailable.
+   */
   "session.next.execution.failed.1": objectOf({ error: RECORDED_ERROR }),
 } as const
 
@@ -431,7 +435,7 @@ export type DurableType = keyof typeof DURABLE_EVENTS
 
 export type DurableEventData = { readonly [Type in DurableType]: TypeOf<(typeof DURABLE_EVENTS)[Type]> }
 
-/** What is appended. Passing a delta here is a type error, not a review comment. */
+/** What can be appended. Passing a delta here does not compile. */
 export type DurableEvent = {
   readonly [Type in DurableType]: { readonly type: Type; readonly data: DurableEventData[Type] }
 }[DurableType]
@@ -439,7 +443,7 @@ export type DurableEvent = {
 /** What is read back. */
 export type StoredEvent = DurableEvent & { readonly seq: number; readonly time: number }
 
-/** A row this version cannot read: skipped, visibly. */
+/** A row that this version cannot read. It is skipped visibly. */
 export interface UnknownEvent {
   readonly seq: number
   readonly time: number
@@ -452,7 +456,7 @@ export interface UnknownEvent {
   }
 }
 
-/** Stands where a replay ended and live tailing begins. */
+/** Marks where a replay ended and live tailing begins. */
 export interface SyncedMarker {
   readonly type: "synced"
   readonly data: { readonly after: number }
@@ -472,7 +476,7 @@ export interface LiveEventData {
 
 export type LiveType = keyof LiveEventData
 
-/** A fragment for connected readers: no seq, moves no cursor, gone after a reconnect. */
+/** A fragment for connected readers: no sequence, moves no cursor, gone after a reconnect. */
 export type LiveEvent = {
   readonly [Type in LiveType]: { readonly type: Type; readonly data: LiveEventData[Type] }
 }[LiveType]

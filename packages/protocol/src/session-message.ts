@@ -37,7 +37,7 @@ export const SEQ = described(COUNT, "Place in the session's log.")
 export const TOOL_STATE = taggedBy(
   "status",
   objectOf({ status: oneOf("running") }),
-  /** Waits for an answer to a permission request. */
+  /** Waits for the answer to a permission request. */
   objectOf({ status: oneOf("waiting"), requestID: STRING }),
   objectOf(
     { status: oneOf("completed"), content: listOf(RECORDED_CONTENT) },
@@ -60,7 +60,7 @@ export type AssistantPart = TypeOf<typeof ASSISTANT_PART>
 
 const EVERY_MESSAGE = {
   id: STRING,
-  /** Sequence of the event that made the message visible: the order of messages. */
+  /** The sequence of the event that made the message visible. It orders messages. */
   seq: SEQ,
   time: TIME,
 }
@@ -73,7 +73,7 @@ export const SESSION_MESSAGE = named(
       { ...EVERY_MESSAGE, type: oneOf("user"), text: STRING },
       { files: listOf(PROMPT_FILE), parts: listOf(PROMPT_PART), from: oneOf("task") },
     ),
-    /** Added by the program that embeds the engine: nobody wrote it. */
+    /** Added by the embedding program. No person wrote it. */
     objectOf({ ...EVERY_MESSAGE, type: oneOf("synthetic"), text: STRING }),
     objectOf(
       {
@@ -106,7 +106,7 @@ export const SESSION_MESSAGE = named(
 )
 export type SessionMessage = TypeOf<typeof SESSION_MESSAGE>
 
-/** An admitted input, the answer to a prompt and to every exact retry of it. */
+/** An admitted input: the answer to a prompt and to every exact retry of it. */
 export const RECEIPT = named(
   "Receipt",
   objectOf(
@@ -140,7 +140,7 @@ export const COMPACTION_RECEIPT = named(
       method: COMPACTION_METHOD,
       range: EVENT_RANGE,
       tokens: TOKENS_AROUND,
-      /** Messages the summary stands for. */
+      /** How many messages the summary replaces. */
       messages: COUNT,
       kept: listOf(STRING),
       summary: STRING,

@@ -1,4 +1,4 @@
-/** What a file is by its first bytes. Undefined where none of these forms is known. */
+/** The type of a file from its first bytes. Undefined when the format is unknown. */
 const SIGNATURES: readonly (readonly [type: string, at: number, bytes: readonly number[]])[] = [
   ["image/png", 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
   ["image/jpeg", 0, [0xff, 0xd8, 0xff]],

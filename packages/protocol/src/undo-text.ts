@@ -1,4 +1,4 @@
-/** What an undo or a redo did, in a sentence for people. */
+/** The result of an undo or redo, as a sentence for people. */
 import type { DurableEventData } from "./session-event.ts"
 
 export const undoText = ({

@@ -1,3 +1,9 @@
+/**
+ * Turns the chunks of a Chat Completions stream into the AI SDK's stream parts, with the tolerance that compatible servers
+ * need: reasoning under two names, content in parts, refusals, tool calls whose name, index or id comes late or never. The
+ * SDK does the same with four piped streams, which cost more than the rest of the turn (docs/decisions has the figures).
+ * `compatible-model.test.ts` compares the two.
+ */
 import type {
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
@@ -5,12 +11,6 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider"
 import type { StreamingToolCallDelta } from "@ai-sdk/provider-utils"
-/**
- * Turns the chunks of a Chat Completions stream into the AI SDK's stream parts, with the tolerance that compatible servers
- * need: reasoning under two names, content in parts, refusals, tool calls whose name, index or id comes late or never. The
- * SDK does the same with four piped streams, which cost more than the rest of the turn (docs/decisions has the figures).
- * `compatible-model.test.ts` compares the two.
- */
 import { isJsonObject, type JsonObject } from "@meridian/protocol"
 
 /**

@@ -145,7 +145,7 @@ test("an interrupt between two changes takes the first one back", async () => {
   let applied = false
   let looks = 0
   for (; !applied; looks += 1) {
-    // Says yes from its n-th question on: every boundary between two steps once.
+    // Aborted from its n-th check on, so that each boundary between two steps is hit once.
     let left = looks
     const signal = new AbortController().signal
     Object.defineProperty(signal, "aborted", { get: () => left-- <= 0 })
@@ -169,7 +169,7 @@ test("what somebody else changed meanwhile is left alone and named", async () =>
   Object.defineProperty(signal, "aborted", {
     get: () => {
       looks += 1
-      // The first change is in place, the second is about to be.
+      // The first change is in place, the second is next.
       if (looks === 5) writeFileSync(join(space.root, "a"), "theirs\n")
       return looks === 5
     },

@@ -1,7 +1,7 @@
 /**
  * `apply_patch`: several files in one call, all of them or none. Everything that can be known beforehand is checked before
- * the first write (the whole patch parsed, every path resolved, every permission asked, every change tried in memory);
- * `change-files.ts` then makes the changes, and takes them back when one of them fails.
+ * the first write: the whole patch is parsed, every path resolved, every permission asked, every change tried in memory.
+ * Then `change-files.ts` makes the changes, and undoes them when one fails.
  */
 import { lstat } from "node:fs/promises"
 import { resolve } from "node:path"
@@ -97,7 +97,7 @@ export const APPLY_PATCH: BuiltinTool<ApplyPatchOptions> = {
 interface Target {
   readonly section: PatchSection
   readonly path: ResolvedPath
-  /** Where the file is moved. */
+  /** The new path of a moved file. */
   readonly to?: ResolvedPath
 }
 
@@ -135,13 +135,13 @@ const mustBeNoLink = async (place: Place, named: string): Promise<void> => {
     )
 }
 
-/** What one section comes to. */
+/** The result of one section. */
 interface Edit {
   readonly said: { readonly letter: string; readonly type: string; readonly target: Target }
   readonly changes: readonly FileChange[]
 }
 
-/** What will be written, worked out in memory; any refusal here means that nothing has happened. */
+/** Works out in memory what will be written. A refusal here means that nothing has happened. */
 const preflight = async (target: Target): Promise<Edit> => {
   try {
     return await editOf(target)

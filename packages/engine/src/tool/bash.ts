@@ -1,6 +1,7 @@
 /**
- * `bash`: a shell command with the rights of the user who runs the engine. By itself it is no sandbox: the permission to run
- * it is the boundary, and paths in the command are only pointed out. Whoever opens the engine may put commands into one.
+ * `bash`: a shell command with the rights of the user who runs the engine. It is not a sandbox on its own. The permission
+ * to run is the boundary, and paths in the command are only pointed out. The engine's embedder may put commands into a
+ * sandbox.
  */
 import { existsSync } from "node:fs"
 import { realpath } from "node:fs/promises"
@@ -23,7 +24,7 @@ import { askForExternal, resolvePath, type Place } from "./resolve-path.ts"
 import { runCommand, type CommandResult } from "./run-command.ts"
 import { openSpool, withFilter, type PieceFilter } from "./spool.ts"
 
-/** The words that start these words in a sandbox. What it throws is told to the model, and nothing is started. */
+/** The words that start the given command in a sandbox. If it throws, the model is told and nothing starts. */
 export type WrapCommand = (
   argv: readonly string[],
   directory: string,
@@ -34,12 +35,12 @@ export interface BashOptions extends Place {
   /** Where long outputs are kept. */
   readonly outputDirectory: string
   readonly environment: { readonly [name: string]: string | undefined }
-  /** Names the store that records the calls; `endLeftovers` of the next engine is given the same. */
+  /** Names the store that records the calls. The next engine passes the same to `endLeftovers`. */
   readonly scope?: string
   readonly shell?: string
   readonly wrapCommand?: WrapCommand | undefined
   readonly graceMs?: number
-  /** Takes credentials out of an output before it is kept; one filter per command. */
+  /** Removes credentials from an output before it is kept. One filter per command. */
   readonly hidePieces?: (() => PieceFilter) | undefined
 }
 
@@ -183,7 +184,7 @@ const present = (
   }
 }
 
-/** The end of what the command said, for an error that has no room for all of it. */
+/** The end of the command's output, for an error that has no room for all of it. */
 const lastWords = ({ text: said, outputPath }: CommandResult["output"]): string => {
   if (said === "") return " It had said nothing."
   if (said.length <= TOOL_LIMITS.bashErrorCharacters) return ` It had said:\n${said}`
@@ -197,7 +198,7 @@ const signalOf = (exit: number): string | undefined =>
 const HARMLESS = new Set(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/"])
 const MOST_PATHS = 5
 
-/** Absolute arguments that lie outside the project, as far as a glance can tell: advice, not a boundary. */
+/** Absolute arguments outside the project, found by a quick scan: advice, not a boundary. */
 export const pathsOutside = (command: string, root: string): readonly string[] => {
   const named = command.matchAll(/(?:^|[\s=(<>])["']?(\/[^\s"'`;|&<>()$*?{}\\]*)/g)
   const outside = new Set<string>()

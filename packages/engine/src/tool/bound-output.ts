@@ -1,14 +1,14 @@
-/** The last step of every call: what goes to the model and into the log is bounded, whatever the tool returned. */
+/** The last step of every call: bounds what goes to the model and into the log, whatever the tool returned. */
 import type { Tool, ToolContent, ToolOutput } from "../port/tool.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { openSpool } from "./spool.ts"
 
-/** A tool that pages or previews its text itself: it may say a little more around it (exit code, how to go on). */
+/** A tool that pages or previews its text itself. It may add a little around it (exit code, how to continue). */
 export interface SelfBoundedTool extends Tool {
   readonly boundsOwnOutput: true
 }
 
-/** Text beyond the bound becomes a preview and a file in `directory`; media beyond its bound becomes a sentence. */
+/** Turns text beyond the bound into a preview and a file in `directory`, and media beyond its bound into a sentence. */
 export const boundOutput = async (
   output: ToolOutput,
   directory: string,
@@ -37,7 +37,7 @@ export const boundOutput = async (
 
 const PIECE = 64 * 1024
 
-/** Slices that never tear a character in two. */
+/** Slices that never split a character. */
 const pieces = function* (whole: string): Generator<string> {
   for (let start = 0; start < whole.length;) {
     let end = Math.min(start + PIECE, whole.length)

@@ -1,4 +1,4 @@
-/** All built-in tools of one Location, with what they share. */
+/** All built-in tools of one Location, and what they share. */
 import type { PermissionRule } from "../domain/permission.ts"
 import type { Looking } from "../domain/tool-traits.ts"
 import type { BuiltinTool, Tool } from "../port/tool.ts"
@@ -24,9 +24,9 @@ import { WEBFETCH, type WebfetchOptions } from "./webfetch.ts"
 import { WRITE } from "./write.ts"
 
 export interface BuiltinOptions extends Place, TaskOptions, WebfetchOptions, SkillOptions, HistoryOptions {
-  /** One per engine: two Locations may overlap. */
+  /** One per engine, because two Locations may overlap. */
   readonly locks: FileLocks
-  /** One per engine; closing it ends what commands left in the background. */
+  /** One per engine. Closing it ends what commands left in the background. */
   readonly guard: ProcessGuard
   readonly outputDirectory: string
   /** Milliseconds that never go back. */
@@ -34,19 +34,19 @@ export interface BuiltinOptions extends Place, TaskOptions, WebfetchOptions, Ski
   readonly environment: { readonly [name: string]: string | undefined }
   /** Names the store, for `endLeftovers` of the next engine. */
   readonly scope?: string
-  /** Takes credentials out of what commands print. */
+  /** Removes credentials from the output of commands. */
   readonly hidePieces?: (() => PieceFilter) | undefined
   readonly wrapCommand?: WrapCommand | undefined
   /** Places outside the project that `read` may look at by name. */
   readonly references?: readonly NamedPlace[]
 }
 
-/** What every built-in tool may use; each takes what it needs. */
+/** Everything a built-in tool may use; each takes what it needs. */
 interface Shared extends BuiltinOptions {
   readonly slots: Slots
 }
 
-/** One line for each. */
+/** One line per tool. */
 export const BUILTINS: readonly BuiltinTool<Shared>[] = [
   READ,
   GLOB,
@@ -64,7 +64,10 @@ export const BUILTINS: readonly BuiltinTool<Shared>[] = [
   EXPAND,
 ]
 
-/** Allows every tool of ours that changes nothing: those that look at no more than the session, or at the project too. */
+/**
+ * Rules that allow every built-in tool that changes nothing: those limited to the session, or those that look at the
+ * project too.
+ */
 export const lookingRules = (at: Looking["at"]): readonly PermissionRule[] =>
   BUILTINS.flatMap(({ name, traits: { action = name, looking } }) =>
     looking === undefined || (at === "session" && looking.at === "project")

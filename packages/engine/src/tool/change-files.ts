@@ -1,9 +1,9 @@
 /**
- * Several changes of files as one: all of them are made, or none. First each change is prepared beside its file, where a
- * full disk or missing rights show before anybody sees a difference; then one rename each puts them in place. When one of
- * those fails, or the call is interrupted, the ones before it are taken back, newest first.
+ * Several changes of files as one: all are made, or none. First each change is prepared beside its file, where a full disk
+ * or missing rights show before anything is visible. Then one rename each puts them in place. When one of those fails, or
+ * the call is interrupted, the earlier ones are undone, newest first.
  *
- * A process that is killed between two renames leaves the first one made: the session's log says which call it was.
+ * If the process is killed between two renames, the first one stays. The session's log shows which call it was.
  */
 import { constants, type BigIntStats } from "node:fs"
 import { access, link, lstat, rename, rmdir, unlink } from "node:fs/promises"
@@ -25,7 +25,7 @@ import {
 import type { ResolvedPath } from "./resolve-path.ts"
 
 export type FileChange = { readonly path: ResolvedPath } &
-  /** `like`: the file it takes its mode from. */
+  /** `like`: the file whose mode it copies. */
   (
     | { readonly type: "add"; readonly bytes: Uint8Array; readonly like?: FileSnapshot }
     | { readonly type: "update"; readonly bytes: Uint8Array; readonly snapshot: FileSnapshot }
@@ -34,7 +34,7 @@ export type FileChange = { readonly path: ResolvedPath } &
 
 export type ChangedFiles =
   | { readonly kind: "changed" }
-  /** Nothing is changed, except `left`: files that somebody else touched before they could be taken back. */
+  /** Nothing is changed, except the files in `left`: somebody else touched them before they could be restored. */
   | {
       readonly kind: "failed"
       readonly change: FileChange
@@ -88,9 +88,9 @@ const takeBack = async (made: readonly Prepared[]): Promise<readonly FileChange[
 interface Prepared {
   readonly change: FileChange
   readonly put: () => Promise<void>
-  /** Rejects when what was put there is not there any more. */
+  /** Undoes the change. Rejects when the file is no longer what we put there. */
   readonly takeBack: () => Promise<void>
-  /** Takes away what was only needed meanwhile. Never rejects. */
+  /** Removes temporary files. Never rejects. */
   readonly clean: (outcome: { readonly stays: boolean }) => Promise<void>
 }
 
@@ -125,9 +125,9 @@ const prepare = async (change: FileChange): Promise<Prepared> => {
 
 interface Names {
   readonly target: string
-  /** The new content. */
+  /** The temporary file with the new content. */
   readonly fresh: string
-  /** What was there before. */
+  /** The temporary file with the old content. */
   readonly old: string
 }
 
@@ -183,7 +183,7 @@ const stepsOf = (change: FileChange, { target, fresh, old }: Names): Pick<Prepar
           await checkUnchanged(change.path, change.snapshot)
           await rename(target, old)
         },
-        // Not over a file that somebody made there meanwhile.
+        // Does not overwrite a file that somebody has created there since.
         takeBack: () => link(old, target),
       }
     default:
@@ -191,7 +191,7 @@ const stepsOf = (change: FileChange, { target, fresh, old }: Names): Pick<Prepar
   }
 }
 
-/** Those that an added file needs and that are not there, innermost first. */
+/** Missing directories that an added file needs, innermost first. */
 const missingDirectories = async (absolute: string): Promise<readonly string[]> => {
   const missing: string[] = []
   for (let at = dirname(absolute); at !== dirname(at); at = dirname(at)) {

@@ -1,4 +1,4 @@
-/** Checks values by JSON Schemas. The validator is loaded when the first value comes. */
+/** Checks values against JSON Schemas. The validator is loaded for the first value. */
 import type { SchemaDraft, Validator } from "@cfworker/json-schema"
 import type { Json, JsonObject } from "@meridian/protocol"
 
@@ -14,11 +14,11 @@ export const openValueCheck: OpenValueCheck = (schema) => {
 
 const loadValidator = async (schema: JsonObject): Promise<Validator> => {
   const { Validator } = await import("@cfworker/json-schema")
-  // A copy: the package leaves notes in the schema it is given.
+  // A copy, because the package writes notes into its schema.
   return new Validator(structuredClone(schema), draftOf(schema), false)
 }
 
-/** MCP and we mean 2020-12 where a schema does not say otherwise. */
+/** For MCP and for us the default is 2020-12. */
 const draftOf = (schema: JsonObject): SchemaDraft => {
   const named = typeof schema["$schema"] === "string" ? schema["$schema"] : ""
   if (named.includes("2019-09")) return "2019-09"
@@ -30,7 +30,7 @@ const MOST_PROBLEMS = 5
 const findProblem = (validator: Validator, value: Json): string | undefined => {
   const { valid, errors } = validator.validate(value)
   if (valid) return undefined
-  // The innermost problems say what to change; the outer ones only repeat that something inside is wrong.
+  // The innermost problems say what to change. The outer ones only repeat that something inside is wrong.
   const places = errors.map(({ instanceLocation }) => instanceLocation)
   const deepest = errors.filter(
     ({ instanceLocation, keyword }) =>

@@ -1,10 +1,10 @@
 /**
- * A control group of Linux (version 2). Whatever is started in it stays in it, also a process that left its session and
- * cleared its environment, and all of it ends at one word. It is there for root, and for users to whom systemd has delegated
- * their group; elsewhere processes are known by their process group and their marks alone.
+ * A Linux control group (version 2). Every process started in it stays in it, even one that left its session and cleared
+ * its environment, and one write ends them all. It is available to root and to users whose group systemd has delegated to
+ * them. Elsewhere processes are known only by process group and marks.
  *
- * The name of a group says whose it is: `meridian-<pid namespace>-<pid>-<chance>`. One whose engine died together with its
- * guard is ended by the next engine.
+ * The name shows the owner: `meridian-<pid namespace>-<pid>-<random>`. When an engine died together with its guard, the
+ * next engine ends its group.
  */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -15,14 +15,14 @@ import { pause } from "../port/machine-time.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 
 export interface ControlGroup {
-  /** A process that writes its number into `cgroup.procs` there belongs to it. */
+  /** A process that writes its pid into `cgroup.procs` in this folder joins the group. */
   readonly folder: string
   readonly processes: () => ReadonlySet<number>
   /** Kills what is left and removes the group. */
   readonly end: () => Promise<void>
 }
 
-/** Undefined where the system has none for us. */
+/** Undefined where the system offers us none. */
 export const openControlGroup = (chance: string): ControlGroup | undefined => {
   if (process.platform !== "linux") return undefined
   try {
@@ -32,7 +32,7 @@ export const openControlGroup = (chance: string): ControlGroup | undefined => {
     const folder = join(parent, `meridian-${space}-${process.pid}-${chance.slice(0, 12)}`)
     mkdirSync(folder)
     try {
-      // Older kernels have no word that ends a group.
+      // Older kernels cannot end a group with one write.
       readFileSync(join(folder, "cgroup.procs"))
       writeFileSync(join(folder, "cgroup.kill"), "1")
     } catch (cause) {
@@ -71,7 +71,7 @@ const end = async (folder: string): Promise<void> => {
     await pause(PAUSE_MS)
 }
 
-/** True when it is gone. It can be removed only when nothing of it is left, zombies included. */
+/** True when the group is gone. It can be removed only when it is empty, zombies included. */
 const killAndRemove = (folder: string): boolean => {
   try {
     writeFileSync(join(folder, "cgroup.kill"), "1")

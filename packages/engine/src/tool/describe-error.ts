@@ -20,7 +20,7 @@ const WORDS: { readonly [code: string]: string } = {
   ETXTBSY: "is a program that is running",
 }
 
-/** `named` is what the model called the file. Every error becomes a ToolError; one that is one already stays as it is. */
+/** Turns any error into a ToolError, and returns a ToolError unchanged. `named`: what the model called the file. */
 export const fileError = (error: unknown, named: string): ToolError => {
   if (error instanceof ToolError) return error
   const code = systemCode(error)

@@ -1,4 +1,4 @@
-/** `edit`: one exact text in one file replaced by another. */
+/** `edit`: replaces one exact text in one file. */
 import { alsoNamed, BOOLEAN, described, objectOf, text } from "@meridian/protocol"
 
 import { FILE_PATH, toolInput } from "../port/tool-input.ts"
@@ -88,7 +88,7 @@ export type EditDecision =
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "changed"; readonly text: string; readonly replacements: number }
 
-/** Pure: what the text becomes, or why not. */
+/** Pure: the new text, or why there is none. */
 export const decideEdit = (whole: string, oldText: string, newText: string, all: boolean): EditDecision => {
   const toFile = lineEndingsOf(whole)
   const before = toFile(oldText)

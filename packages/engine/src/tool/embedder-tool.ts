@@ -1,4 +1,4 @@
-/** A tool as a program that embeds the engine writes it: a JSON Schema and a function. */
+/** A tool as an embedding program writes it: a JSON Schema and a function. */
 import type { Json, JsonObject, QuestionChoice, ToolKind } from "@meridian/protocol"
 
 import { ToolError, type Tool, type ToolOutput } from "../port/tool.ts"
@@ -8,13 +8,13 @@ import { isToolOutput } from "./tool-output.ts"
 export interface EmbedderTool {
   readonly name: string
   readonly description: string
-  /** JSON Schema of an object. */
+  /** An object schema. */
   readonly input: JsonObject
-  /** How windows show its calls; the ledger takes the files of what reads and edits. */
+  /** How user interfaces show its calls. For tools that read or edit, the ledger also records the files. */
   readonly kind?: ToolKind
-  /** It may change files of the place: they are kept before it does, so that an undo gives them back. */
+  /** The tool may change files of the place. They are kept first, so that an undo can restore them. */
   readonly changesFiles?: boolean
-  /** Text, content as the engine knows it, or anything that is JSON. */
+  /** Returns text, content in the engine's form, or anything that is JSON. */
   readonly execute: (input: never, scene: EmbedderScene) => unknown
 }
 
@@ -25,23 +25,23 @@ export interface EmbedderScene {
   readonly callID: string
   readonly signal: AbortSignal
   /**
-   * Asks a person, and waits for the answer however long it takes: the question is in the log and outlives this process. A
-   * call that is started again afterwards runs from its beginning, and the same question has its answer at once.
+   * Asks a person, and waits for the answer however long it takes. The question is in the log and outlives this process. A
+   * call that is restarted later runs from its beginning and gets the answer to the same question at once.
    */
   readonly question: (question: EmbedderQuestion) => Promise<readonly string[]>
 }
 
 export interface EmbedderQuestion {
   readonly text: string
-  /** The label of a choice is the answer. */
+  /** The label of the chosen choice is the answer. */
   readonly choices?: readonly QuestionChoice[]
-  /** Words that are no choice are an answer, too. Where there are no choices they are. */
+  /** Free text is accepted too. Default: true when there are no choices. */
   readonly other?: boolean
-  /** Several choices may be taken together. */
+  /** More than one choice may be taken. */
   readonly multiple?: boolean
 }
 
-/** Its permission is its own name. */
+/** Its permission action is its name. */
 export const embedderTool = (definition: EmbedderTool): Tool => {
   const check = openInputCheck(definition.input)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what its own schema accepts is what it declared to take
@@ -56,7 +56,7 @@ export const embedderTool = (definition: EmbedderTool): Tool => {
       await check(input)
       await scene.ask({ action: definition.name, resources: ["*"], title: definition.name })
       const { sessionID, agent, messageID, callID, signal } = scene
-      // What it does after it was told to stop is waited for, as long as any call is.
+      // After the tool was told to stop, its work is awaited as long as that of any call.
       const question = ({
         text,
         choices = [],
@@ -78,7 +78,7 @@ const toOutput = (value: unknown): ToolOutput => {
   return { content: [{ type: "text", text: written.text }], structured: written.value }
 }
 
-/** What the value is after a trip through JSON, or undefined when it does not survive one. */
+/** The value after conversion to JSON; undefined when it does not survive that. */
 const write = (value: unknown): { readonly text: string; readonly value: Json } | undefined => {
   try {
     const text = JSON.stringify(value)

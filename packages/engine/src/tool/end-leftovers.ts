@@ -1,6 +1,6 @@
 /**
- * What a dead engine's tools left running. The next engine calls this before it settles such a call as interrupted, with
- * exactly the calls whose engine is known to be dead: a living engine's processes carry the same kind of mark.
+ * Ends what a dead engine's tools left running. The next engine calls this before it settles such calls as interrupted,
+ * with exactly the calls whose engine is known to be dead: the processes of a living engine carry the same kind of mark.
  */
 import { endProcesses } from "./end-processes.ts"
 import { TOOL_LIMITS } from "./limits.ts"
@@ -14,7 +14,7 @@ export interface LeftoverRequest {
   readonly waitMs?: number
 }
 
-/** Kills and waits until they are gone. How many there were; 0 where there is no /proc. */
+/** Kills the processes and waits until they are gone. Returns how many there were; 0 without /proc. */
 export const endLeftovers = async (request: LeftoverRequest): Promise<number> => {
   if (request.calls.length === 0) return 0
   const marks = request.calls.map(callMark)
@@ -25,8 +25,8 @@ export const endLeftovers = async (request: LeftoverRequest): Promise<number> =>
     waitMs: request.waitMs ?? TOOL_LIMITS.leftoversMs,
     find: () =>
       findProcesses(async (row, environment) => {
-        // Once one process of a group is known, the rest is too, also those that cleared their environment: bash gives
-        // every call a group of its own.
+        // Bash gives every call its own group. So one known process identifies the others in its group, even those that
+        // cleared their environment.
         if (groups.has(row.group)) return true
         const variables = await environment()
         const belongs =

@@ -1,19 +1,19 @@
-/** Ending processes for certain: asked first, killed after a grace, looked for until none is left. */
+/** Ends processes for certain: asks first, kills after a grace period, and checks until none is left. */
 import { machineMs, pause } from "../port/machine-time.ts"
 import { sendSignal, type ProcessRow } from "./process-table.ts"
 
 export interface EndRequest {
-  /** The processes that are still there; called again and again. */
+  /** The processes that still exist. Called repeatedly. */
   readonly find: () => Promise<readonly ProcessRow[]>
-  /** Asks them to end, once: a second signal means "at once" to many programs. By default each gets SIGTERM. */
+  /** Asks them to end, only once, because many programs take a second signal as "at once". Default: SIGTERM to each. */
   readonly ask?: (alive: readonly ProcessRow[]) => void
-  /** How long they may take to end by themselves; zero kills without asking. */
+  /** How long they may take to end on their own. Zero kills without asking. */
   readonly graceMs: number
-  /** How long to wait for killed processes to disappear (one in an uninterruptible system call may not). */
+  /** How long to wait for killed processes to disappear. One in an uninterruptible system call may not. */
   readonly waitMs: number
 }
 
-/** How many different processes were seen and ended. */
+/** Returns how many different processes were seen and ended. */
 export const endProcesses = async (request: EndRequest): Promise<number> => {
   const started = machineMs()
   const seen = new Set<number>()

@@ -1,6 +1,9 @@
-/** One writer per file at a time, whatever tool or session it comes from. Open one per engine and share it. */
+/** One writer per file at a time, from any tool or session. Open one per engine and share it. */
 export interface FileLocks {
-  /** Runs `work` while it alone holds all these canonical paths. Paths are taken in one order, so nobody waits in a circle. */
+  /**
+   * Runs `work` while it alone holds all these canonical paths. Paths are always taken in the same order, so there is no
+   * deadlock.
+   */
   readonly hold: <Value>(absolutes: readonly string[], work: () => Promise<Value>) => Promise<Value>
 }
 

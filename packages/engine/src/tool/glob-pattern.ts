@@ -1,6 +1,6 @@
 /**
- * The globs of the search tools and of `.gitignore` files: what every glob knows (`matchesSegments`) and, for the tools,
- * `{a,b}`. A closing `**` also matches nothing, so `src/**` finds `src` itself.
+ * The globs of the search tools and of `.gitignore` files: everything that `matchesSegments` supports and, for the tools,
+ * `{a,b}`. A trailing `**` also matches nothing, so `src/**` finds `src` itself.
  */
 import { expandBraces, globSegment, matchesSegments } from "@meridian/protocol"
 

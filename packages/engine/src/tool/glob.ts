@@ -17,7 +17,7 @@ export interface SearchOptions extends Place {
   readonly slots: Slots
   /** Milliseconds that never go back. */
   readonly monotonic: () => number
-  /** How long one search may take; the default is that of the limits. */
+  /** How long one search may take. Default: the value in the limits. */
   readonly searchMs?: number
 }
 
@@ -87,7 +87,7 @@ export const GLOB: BuiltinTool<SearchOptions> = {
   open: globTool,
 }
 
-/** A matcher of paths below the searched directory; a pattern without a slash looks at names alone. */
+/** A matcher for paths below the searched directory. A pattern without a slash matches names only. */
 export const compileFilter = (pattern: string): ((path: string) => boolean) => {
   const plain = pattern.replace(/^(\.\/)+/, "")
   if (plain.startsWith("/") || plain.split("/").includes(".."))
@@ -102,7 +102,7 @@ export const compileFilter = (pattern: string): ((path: string) => boolean) => {
   return (path) => compiled.matches(path.slice(path.lastIndexOf("/") + 1))
 }
 
-/** What glob and grep may look at: each asks under its own name, with the searched path as the resource. */
+/** What glob and grep may search. Each asks under its own name, with the searched path as the resource. */
 export const resolveSearch = async (
   action: "glob" | "grep",
   place: Place,
@@ -115,7 +115,7 @@ export const resolveSearch = async (
   return path
 }
 
-/** A found file as the model can name it next. */
+/** A found file, named so that the model can use the name. */
 export const within = (path: ResolvedPath, file: string): string =>
   path.fromHere === "." ? file : `${path.fromHere}/${file}`
 

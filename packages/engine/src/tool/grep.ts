@@ -67,7 +67,7 @@ export const grepTool = (options: SearchOptions): Tool => ({
     const path = await resolveSearch("grep", options, input.path ?? ".", scene)
     const giveBack = await options.slots.take(scene.signal)
     try {
-      // Time runs from here: being asked may take hours.
+      // The time starts here, because the question before may take hours.
       const bounds = {
         most: input.limit ?? TOOL_LIMITS.grepDefaultMatches,
         signal: scene.signal,

@@ -1,16 +1,19 @@
-/** `.gitignore` files as git reads them, as far as a search needs: negation, anchors, directory-only, last rule wins. */
+/**
+ * `.gitignore` files as git reads them, to the extent that a search needs: negation, anchors, directory-only, last rule
+ * wins.
+ */
 import { compileGlob } from "./glob-pattern.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 
 export interface IgnoreRules {
-  /** `path` is relative to where the search starts; the rules know where their file lies. */
+  /** `path` is relative to the start of the search. The rules know where their file is. */
   readonly ignores: (path: string, isDirectory: boolean) => boolean
-  /** The rules below this directory, when it brings a file of its own. */
+  /** The rules below this directory, which has a `.gitignore` with this text. */
   readonly within: (directory: string, text: string) => IgnoreRules
 }
 
 interface Rule {
-  /** Directory of the file the rule comes from, with a slash behind it; "" for where the search starts. */
+  /** The directory of the rule's file, with a trailing slash; "" for the start of the search. */
   readonly base: string
   readonly negated: boolean
   readonly directoriesOnly: boolean
@@ -18,12 +21,12 @@ interface Rule {
   readonly matches: (path: string) => boolean
 }
 
-/** `above`: files of the directories above the start, outermost first, with the path from there to the start (`a/b/`). */
+/** `above`: `.gitignore` files above the start, outermost first, with the path from there to the start (`a/b/`). */
 export const openIgnoreRules = (
   above: readonly { readonly text: string; readonly prefix: string }[],
 ): IgnoreRules => {
   const outer = above.flatMap(({ text, prefix }) => parseRules(text, "").map((rule) => shifted(rule, prefix)))
-  // A search that starts inside an ignored directory means it: rules from above would hide everything.
+  // A search that starts inside an ignored directory is intended. Rules from above would hide everything.
   const startIgnored = above.some(({ text, prefix }) => {
     const names = prefix.split("/").slice(0, -1)
     const rules = parseRules(text, "")
@@ -42,7 +45,7 @@ const withRules = (rules: readonly Rule[]): IgnoreRules => ({
     ),
 })
 
-/** The same rule for paths that start `prefix` further down. */
+/** The same rule, for paths that start `prefix` deeper. */
 const shifted = (rule: Rule, prefix: string): Rule => {
   const { base, negated, directoriesOnly, byName } = rule
   const matches = byName ? rule.matches : (path: string): boolean => rule.matches(prefix + path)

@@ -1,4 +1,4 @@
-/** The input of a tool against the JSON Schema it was advertised with. */
+/** Checks the input of a tool against its advertised JSON Schema. */
 import type { Json, JsonObject } from "@meridian/protocol"
 
 import { ToolError } from "../port/tool.ts"
@@ -17,8 +17,8 @@ export const openInputCheck = (schema: JsonObject): InputCheck => {
 }
 
 /**
- * The same for a schema that a stranger wrote: one that cannot be understood (a reference into nowhere, a pattern that is
- * none) checks nothing, and the server of the tool decides.
+ * The same for a foreign schema. One that cannot be understood (a dangling reference, an invalid pattern) checks nothing,
+ * and the tool's server decides.
  */
 export const openForeignInputCheck = (schema: JsonObject): InputCheck => {
   const check = openInputCheck(schema)

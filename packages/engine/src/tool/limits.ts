@@ -1,4 +1,4 @@
-/** Every bound of the built-in tools, in one table. Descriptions for the model are built from the same numbers. */
+/** Every bound of the built-in tools, in one table. Descriptions for the model use the same numbers. */
 import { assert } from "../domain/assert.ts"
 import { LIMITS } from "../domain/limits.ts"
 
@@ -7,7 +7,7 @@ const MIB = 1024 * KIB
 const SECOND = 1000
 
 export const TOOL_LIMITS = {
-  /** What Linux itself accepts; checked first so that the refusal names the reason. */
+  /** Linux's own limits, checked first so that the refusal names the reason. */
   pathBytes: 4096,
   segmentBytes: 255,
   linkHops: 40,
@@ -18,7 +18,7 @@ export const TOOL_LIMITS = {
   readLineCharacters: 2000,
   readSampleBytes: 64 * KIB,
   readMediaBytes: 5 * MIB,
-  /** How far an `offset` may lie inside a file before grep or bash is the better way. */
+  /** How far into a file an `offset` may be. Beyond that, grep or bash is better. */
   readScanBytes: 64 * MIB,
   directoryEntries: 1000,
   directoryScanEntries: 100_000,
@@ -36,7 +36,7 @@ export const TOOL_LIMITS = {
   walkDepth: 64,
   walkParallel: 16,
   searchMs: 20 * SECOND,
-  /** Searches of one Location that run at the same time; each may hold a worker thread. */
+  /** Simultaneous searches per Location. Each may hold a worker thread. */
   searchesAtOnce: 4,
   ignoreFileBytes: 256 * KIB,
   ignoreRules: 2000,
@@ -47,29 +47,29 @@ export const TOOL_LIMITS = {
   patchFiles: 200,
   detailCharacters: 2000,
 
-  /** Linux refuses one argument of 128 KiB. */
+  /** Linux refuses a single argument of 128 KiB. */
   commandBytes: 100_000,
   bashDefaultMs: 120 * SECOND,
   bashLongestMs: 600 * SECOND,
   bashGraceMs: 3 * SECOND,
-  /** The end of the output that an error carries: errors are recorded shorter than results. */
+  /** How much of the output's end an error carries. Errors are recorded shorter than results. */
   bashErrorCharacters: 3000,
-  /** How long output is awaited once the shell is gone and something else still holds its pipe. */
+  /** How long to wait for output when the shell is gone and another process still holds its pipe. */
   bashQuietMs: 100,
   leftoversMs: 5 * SECOND,
 
   outputLines: 2000,
   outputBytes: 50 * KIB,
-  /** Lines of a cut output that come from its end; what failed is usually said last. */
+  /** The share of a cut output that is taken from its end. Failures are usually reported last. */
   outputTailShare: 0.5,
   outputFileBytes: 256 * MIB,
   outputMediaBytes: 20 * MIB,
   outputMediaParts: 20,
-  /** What a tool that bounds its own text may say besides: exit code, warnings, how to go on. */
+  /** What a tool that bounds its own text may add: exit code, warnings, how to continue. */
   outputSlackLines: 60,
   outputSlackBytes: 8 * KIB,
   structuredBytes: 256 * KIB,
-  /** Older files are removed when a new one is made. */
+  /** Older files are removed when a new one is created. */
   outputKeptMs: 7 * 24 * 3600 * SECOND,
   outputSweepFiles: 1000,
 
@@ -90,10 +90,10 @@ export const TOOL_LIMITS = {
 
   mcpConnectMs: 15 * SECOND,
   mcpCallMs: 120 * SECOND,
-  /** How long an aborted call may go on to its end before the server is told to cancel it. */
+  /** How long an aborted call may continue before the server is told to cancel it. */
   mcpGraceMs: 4 * SECOND,
   mcpCloseMs: 500,
-  /** One message of a server; media of a result comes as base64 inside it. */
+  /** One message of a server. Media in a result comes as base64 inside it. */
   mcpMessageBytes: 32 * MIB,
   mcpServers: 50,
   mcpTools: 200,
@@ -105,7 +105,7 @@ export const TOOL_LIMITS = {
 
 type ToolLimits = { readonly [name in keyof typeof TOOL_LIMITS]: number }
 
-/** Bounds lean on each other; a change that breaks a relation does not start. */
+/** Bounds depend on each other. A table that breaks a relation stops the engine at start. */
 export const assertLimits = (limits: ToolLimits): void => {
   const relations: readonly (readonly [holds: boolean, sentence: string])[] = [
     [limits.segmentBytes < limits.pathBytes, "a segment is shorter than a path"],

@@ -1,7 +1,7 @@
 /**
- * Matching lines against a pattern a model wrote. A plain text is searched right here; a regular expression runs in a
- * worker thread, because one like `(a+)+$` can take longer than the universe has: the worker is ended when time is up or
- * the call is interrupted, and the engine's own thread never waits for a match.
+ * Matches lines against a pattern from a model. Plain text is searched in this thread. A regular expression runs in a
+ * worker thread, because one like `(a+)+$` can practically run forever. The worker is ended when time is up or the call is
+ * interrupted, and the engine's own thread never waits for a match.
  */
 import { Worker } from "node:worker_threads"
 
@@ -12,7 +12,7 @@ import { TOOL_LIMITS } from "./limits.ts"
 export interface LineMatch {
   /** Counted from 1. */
   readonly line: number
-  /** The line, or the part of it around the match when it is long. */
+  /** The line, or the part around the match when the line is long. */
   readonly text: string
 }
 
@@ -24,8 +24,8 @@ export interface LinePattern {
 
 export interface LineMatcher extends AsyncDisposable {
   /**
-   * The matches of each file, at most `most` a file. The buffers are given away and not to be used again. Rejects with
-   * ToolError "timeout" or "interrupted".
+   * The matches of each file, at most `most` per file. The buffers are transferred and must not be used afterwards. Rejects
+   * with ToolError "timeout" or "interrupted".
    */
   readonly match: (files: readonly Buffer[], most: number) => Promise<readonly (readonly LineMatch[])[]>
 }
@@ -34,7 +34,7 @@ export type CompiledPattern =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "expression"; readonly source: string; readonly flags: string }
 
-/** Throws ToolError for what is no regular expression. Compiling takes no time worth bounding; matching may. */
+/** Throws ToolError for an invalid regular expression. Only matching needs a time limit, compiling does not. */
 export const compilePattern = ({ pattern, literal, ignoreCase }: LinePattern): CompiledPattern => {
   const plain = literal || /^[^\\^$.*+?()[\]{}|]*$/.test(pattern)
   if (plain && !ignoreCase) return { type: "text", text: pattern }
@@ -44,7 +44,7 @@ export const compilePattern = ({ pattern, literal, ignoreCase }: LinePattern): C
     : pattern.slice(inline?.[0].length ?? 0)
   const flags = ignoreCase || inline?.[1]?.includes("i") === true ? "i" : ""
   let problem: unknown
-  // Unicode mode first; patterns written for other engines (`\-`, `\/`) may only be valid without it.
+  // Unicode mode first. Patterns for other engines (`\-`, `\/`) may be valid only without it.
   for (const mode of ["u", ""]) {
     try {
       return { type: "expression", source: new RegExp(body, flags + mode).source, flags: flags + mode }
@@ -121,7 +121,7 @@ const openWorker = (
   }
 }
 
-/** Large buffers move to the worker instead of being copied; small ones share memory with others and may not. */
+/** Large buffers move to the worker instead of being copied. Small ones share memory with others and must not move. */
 const pack = (
   files: readonly Buffer[],
 ): { readonly files: readonly Uint8Array[]; readonly given: readonly ArrayBuffer[] } => {
@@ -136,8 +136,8 @@ const pack = (
 }
 
 /**
- * Also runs inside the worker, sent there as its own text: it may use nothing from outside itself. `width` is handed in
- * for that reason.
+ * Also runs inside the worker, which gets its source text, so it may not use anything from outside. That is why `width` is
+ * a parameter.
  */
 const matchLines = (
   file: Uint8Array,
@@ -164,7 +164,7 @@ const matchLines = (
   return matches
 }
 
-/** The worker's program, sent as its own text: it may use nothing from outside itself. */
+/** The worker's program. The worker gets its source text, so it may not use anything from outside. */
 const workerMain = (lineMatches: typeof matchLines): void => {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
   const expression = new RegExp(workerData.source, workerData.flags)

@@ -1,6 +1,6 @@
 /**
- * `git status`, `git log` and `git diff`, which tiers that only look allow unasked. A repository names programs that git
- * would start on the way, so exactly these commands run as hardened command lines instead (`look-only-git.ts` of the
+ * `git status`, `git log` and `git diff`, which tiers that only look allow without asking. A repository can name programs
+ * that git would start, so exactly these commands run as hardened command lines instead (`look-only-git.ts` of the
  * protocol).
  */
 import { execFile } from "node:child_process"
@@ -14,7 +14,7 @@ export interface ShellLine {
   readonly environment: Environment
 }
 
-/** The line as it is for every other command. */
+/** Returns every other command line unchanged. */
 export const hardenGit = async (line: ShellLine, directory: string): Promise<ShellLine> => {
   const read = readShellWords(line.command)
   if (read.kind === "more" || lookOnlyGit(read.words, []) === undefined) return line
@@ -32,7 +32,7 @@ const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 const LONGEST_MS = 5_000
 const ANSWER_BYTES = 1_048_576
 
-/** Without git, or outside of a repository, there are none. */
+/** Empty without git or outside a repository. */
 const askDrivers = (directory: string, environment: Environment): Promise<string> =>
   new Promise((done) => {
     execFile(

@@ -1,6 +1,6 @@
 /**
- * One MCP server: connected when it is first needed, dropped when it dies or hangs, connected again by the next call. A
- * server that keeps failing is left alone for a growing while, in which calls are answered with the reason.
+ * One MCP server: connected on first use, dropped when it dies or hangs, reconnected by the next call. A server that keeps
+ * failing is left alone for growing periods, during which calls fail with the reason.
  */
 import { randomBytes } from "node:crypto"
 
@@ -24,7 +24,7 @@ import { waitAfterAbort } from "./wait-after-abort.ts"
 
 export interface McpConnectionOptions {
   readonly guard: ProcessGuard
-  /** What a stdio server inherits, besides its own. */
+  /** What a stdio server inherits, in addition to its own variables. */
   readonly environment: { readonly [name: string]: string | undefined }
   /** Where a stdio server runs. */
   readonly directory: string
@@ -32,10 +32,10 @@ export interface McpConnectionOptions {
   readonly monotonic: () => number
   readonly connectMs: number
   readonly callMs: number
-  /** How long an aborted call may go on to its end. */
+  /** How long an aborted call may continue. */
   readonly graceMs: number
   readonly backoffMs: number
-  /** The server says that its list is another now. */
+  /** The server reports that its list of tools has changed. */
   readonly onToolsChanged: () => void
 }
 
@@ -104,7 +104,7 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
     return connect()
   }
 
-  /** One exchange; whatever breaks it also ends the connection, so that the next one starts afresh. */
+  /** Runs one exchange. An error that breaks it also ends the connection, so that the next one starts fresh. */
   const exchange = async <Value>(work: (client: Client) => Promise<Value>): Promise<Value> => {
     const { client } = await connected()
     const used = live
@@ -113,10 +113,10 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
       failures = 0
       return value
     } catch (error) {
-      // What the server itself answered is not a broken connection.
+      // An error answer from the server does not mean a broken connection.
       if (isAnswer(error))
         throw new ToolError("failed", say(`answered: ${errorLine(error)}`), { cause: error })
-      // An interrupted call was cancelled with the server; others may be waiting for the same one.
+      // The interrupted call was cancelled at the server. Other calls may still use the connection.
       if (error instanceof ToolError) throw error
       if (used !== undefined) await drop(used)
       failed(error)
@@ -141,7 +141,7 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
     callTool: (name, input, signal) =>
       exchange((client) => {
         const bounds = { timeout: options.callMs, maxTotalTimeout: options.callMs }
-        // A server that is told to cancel does not answer any more: nobody would know what it did.
+        // A server that is told to cancel does not answer, and nobody would learn what the call did.
         return waitAfterAbort({ signal, graceMs: options.graceMs }, (stop) =>
           client.callTool({ name, arguments: { ...input } }, { ...bounds, signal: stop }),
         )
@@ -192,7 +192,7 @@ const start = async (
         requestInit: { headers: { ...server.headers } },
         fetch: boundedFetch,
         ...(server.oauth === undefined ? {} : { authProvider: await openAccount(server.oauth) }),
-        // A broken stream is a broken call; the next one connects again.
+        // A broken stream breaks its call. The next call reconnects.
         reconnectionOptions: {
           maxRetries: 0,
           initialReconnectionDelay: 1,
@@ -239,7 +239,7 @@ const openAccount = async ({ clientId, clientSecret, issuer, scope }: McpAccount
   })
 }
 
-/** Closing asks politely; whatever still carries the mark after a moment, also a server's own children, is ended. */
+/** Closes politely. Whatever still carries the mark after a moment is ended, including a server's own children. */
 const endServer = async (client: Client, server: McpServer, mark: string): Promise<void> => {
   const closing = client.close().catch(() => undefined)
   const patience = new AbortController()
@@ -256,7 +256,7 @@ const endServer = async (client: Client, server: McpServer, mark: string): Promi
   })
 }
 
-/** A JSON answer is read whole before it is looked at, so its size is bounded here. */
+/** A JSON answer is read completely before it is parsed, so its size is bounded here. */
 const boundedFetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
   const response = await globalThis.fetch(url, init)
   if (response.body === null || !(response.headers.get("content-type") ?? "").includes("application/json"))
@@ -273,7 +273,7 @@ const boundedFetch = async (url: string | URL, init?: RequestInit): Promise<Resp
   return new Response(response.body.pipeThrough(counted), { status, statusText, headers })
 }
 
-/** JSON-RPC errors carry a number, those of the SDK itself a word. */
+/** JSON-RPC errors have a number as code, the SDK's own errors a word. */
 const isAnswer = (error: unknown): boolean =>
   error instanceof Error && "code" in error && typeof error.code === "number"
 

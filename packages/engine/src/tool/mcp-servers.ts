@@ -1,6 +1,6 @@
 /**
- * The MCP servers somebody configured, read from what they wrote. Both known ways of writing are understood: a command with
- * `args` and `env`, or a command list with `environment`; a server with a `url` is reached over HTTP.
+ * Reads the configured MCP servers. Both known forms are accepted: a command with `args` and `env`, or a command list with
+ * `environment`. A server with a `url` is reached over HTTP.
  */
 import {
   anyOf,
@@ -36,14 +36,14 @@ export type McpServer = { readonly name: string } & (
     }
 )
 
-/** An account of a program at an authorization server. What wants a person in front of a browser is not offered. */
+/** A program's account at an authorization server. Flows that need a person at a browser are not supported. */
 export type McpAccount = TypeOf<typeof ACCOUNT>
 
 const ACCOUNT = objectOf(
   {
     clientId: text({ least: 1 }),
     clientSecret: text({ least: 1 }),
-    /** The authorization server: the secret is sent to no other. */
+    /** The authorization server. The secret is sent to no other. */
     issuer: text({ pattern: /^https?:\/\//i, like: "an http or https address" }),
   },
   { scope: STRING },
@@ -71,10 +71,10 @@ const SERVER = objectOf(
 
 const SERVERS = anyOf(listOf(SERVER), mapOf(SERVER))
 
-/** How somebody configures MCP servers: by name, or a list whose entries carry a `name`. */
+/** MCP servers as a user configures them: by name, or as a list whose entries have a `name`. */
 export type McpConfiguration = TypeOf<typeof SERVERS>
 
-/** Switched-off servers are left out. Throws Failure INVALID_INPUT. */
+/** Leaves out disabled servers. Throws Failure INVALID_INPUT. */
 export const readMcpServers = (configured: unknown): readonly McpServer[] => {
   if (configured === undefined || configured === null) return []
   if (!Array.isArray(configured) && !isJsonObject(configured))
@@ -85,7 +85,7 @@ export const readMcpServers = (configured: unknown): readonly McpServer[] => {
   if (entries.length > TOOL_LIMITS.mcpServers) return refuse(`at most ${TOOL_LIMITS.mcpServers} servers`)
   return entries.flatMap(([name, entry]) => {
     if (typeof name !== "string" || name === "") return refuse("every server needs a name")
-    // Other programs keep settings of their own beside ours.
+    // Unknown fields are ignored, because other programs keep their own settings here.
     const decoded = decodeServer(entry)
     if (decoded.tag === "problem") return refuse(problemText(inside(decoded.problem, name), name))
     const { enabled = true, disabled = false } = decoded.value
@@ -98,7 +98,7 @@ const decodeServer = decoder(SERVER, { unknown: "strip" })
 const inside = (problem: Problem, name: string): Problem =>
   problem.path.length === 0 ? problem : { ...problem, path: [name, ...problem.path] }
 
-/** What must be in no output and in no environment of a tool. */
+/** Values that must not appear in any output or in a tool's environment. */
 export const secretsOfServers = (servers: readonly McpServer[]): readonly string[] =>
   servers.flatMap((server) => {
     const named = Object.entries(server.type === "http" ? server.headers : server.environment)
@@ -111,7 +111,7 @@ export const secretsOfServers = (servers: readonly McpServer[]): readonly string
   })
 
 const SECRET_NAME = /authorization|key|token|secret|cookie|password/i
-/** Shorter ones would take words out of every text. */
+/** Hiding shorter values would remove ordinary words from texts. */
 const LEAST_SECRET = 8
 
 const openServer = (name: string, entry: TypeOf<typeof SERVER>): McpServer => {

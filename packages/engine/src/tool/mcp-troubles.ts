@@ -1,6 +1,6 @@
 /**
- * Which sessions were told of which servers that do not work: each session once per outage, and of a server that keeps coming and
- * going no more than a few times.
+ * Which sessions were told about which broken servers: each session once per outage, and only a few times about a server
+ * that keeps coming and going.
  */
 import type { Trouble } from "../port/location.ts"
 import type { McpSource } from "./mcp.ts"

@@ -19,12 +19,12 @@ export interface McpOptions extends Partial<Omit<McpConnectionOptions, "onToolsC
 
 export interface McpSource {
   /**
-   * The tools of every server that answered so far: the same list, with the same tools, until one more answers or one
-   * says that its tools changed. The first call waits for all servers (each has its time); later ones only start another
-   * try in the background. Never rejects: what failed is in `problems`.
+   * The tools of every server that has answered so far. The same list with the same tools, until another server answers or
+   * one reports a change. The first call waits for all servers (each has its time); later calls only start another attempt
+   * in the background. Never rejects: failures are in `problems`.
    */
   readonly tools: () => Promise<readonly Tool[]>
-  /** What a resource of a server holds, by its address or its name there. Rejects with a ToolError that says why not. */
+  /** The content of a server's resource, by URI or name. Rejects with a ToolError that gives the reason. */
   readonly readResource: (
     server: string,
     named: string,
@@ -69,7 +69,7 @@ export const openMcp = (options: McpOptions): McpSource => {
 interface ServerTools {
   readonly name: string
   readonly readResource: (named: string, signal: AbortSignal) => Promise<readonly ToolContent[]>
-  /** Resolves when the first attempt to list has ended; afterwards at once. */
+  /** Resolves when the first attempt to list tools has ended; afterwards at once. */
   readonly refresh: () => Promise<void>
   readonly tools: () => readonly Tool[]
   readonly problem: () => { readonly server: string; readonly message: string } | undefined
@@ -117,7 +117,7 @@ const openServerTools = (server: McpServer, options: McpOptions, names: Set<stri
     const resources = await connection.listResources()
     const found = resources.find(({ uri, name }) => uri === named || name === named)
     if (found !== undefined) return found.uri
-    // Templates of addresses are in no list.
+    // A URI may come from a template, which is in no list.
     if (/^[a-z][a-z0-9+.-]*:/i.test(named)) return named
     const near = nearest(
       named,
@@ -151,7 +151,7 @@ const openServerTools = (server: McpServer, options: McpOptions, names: Set<stri
   }
 }
 
-/** `server_tool` in the grammar of tool names; a name taken already gets a number. */
+/** `server_tool`, with the characters allowed in tool names. A name in use gets a number. */
 export const uniqueName = (wanted: string, taken: ReadonlySet<string>): string => {
   const plain = wanted.replaceAll(/[^A-Za-z0-9_-]/g, "_")
   const lettered = /^[A-Za-z]/.test(plain) ? plain : `mcp_${plain}`
@@ -172,7 +172,7 @@ const asTool = (connection: McpConnection, tool: McpTool, name: string): Tool =>
     advertisement: { name, description, input: schema },
     execute: async (input, scene) => {
       if (!isJsonObject(input)) throw new ToolError("invalid-input", "The input must be an object.")
-      // Before anyone is asked: a person should not approve what the tool cannot take.
+      // Checked before anyone is asked: a person should not approve an input that the tool cannot take.
       await check(input)
       await scene.ask({
         action: name,

@@ -1,8 +1,8 @@
-/** What a file is by its first bytes: undefined for UTF-8 text, a media type for everything else. */
+/** The type of a file from its first bytes: undefined for UTF-8 text, a media type for everything else. */
 import { signedMediaType } from "@meridian/protocol"
 
 const UNKNOWN = "application/octet-stream"
-/** More control characters than this share is not text anyone wrote. */
+/** With more control characters than this share, the content is not text. */
 const CONTROL_SHARE = 0.3
 
 export const mediaTypeOf = (sample: Buffer, path: string): string | undefined => {
@@ -18,7 +18,7 @@ const isText = (sample: Buffer): boolean => {
   for (const byte of sample) if (byte < 9 || (byte > 13 && byte < 32 && byte !== 27)) control++
   if (control > sample.length * CONTROL_SHARE) return false
   try {
-    // `stream` forgives a character torn by the end of the sample, nothing else.
+    // `stream` accepts a character that is cut at the end of the sample, and no other fault.
     new TextDecoder("utf-8", { fatal: true }).decode(sample, { stream: true })
     return true
   } catch {

@@ -1,8 +1,8 @@
 /**
- * Opening a canonical path so that no link swapped in after the check leads elsewhere: the last part may not be a link
- * (O_NOFOLLOW), opening never blocks on a FIFO (O_NONBLOCK), and what was opened must still be called what was asked
- * for. Writing works from an opened directory, addressed as `/proc/self/fd/N/name`, so that a directory exchanged
- * for a link later changes nothing. Where there is no /proc (macOS), device and inode are compared instead.
+ * Opens a canonical path so that a link swapped in after the check leads nowhere. The last part may not be a link
+ * (O_NOFOLLOW), opening never blocks on a FIFO (O_NONBLOCK), and the opened file must still have the requested path. Writes
+ * go through an opened directory, addressed as `/proc/self/fd/N/name`, so that exchanging the directory for a link later
+ * has no effect. Without /proc (macOS), device and inode are compared instead.
  */
 import { constants, fstatSync, readlinkSync, type BigIntStats } from "node:fs"
 import { mkdir, open, realpath, stat, type FileHandle } from "node:fs/promises"
@@ -20,7 +20,7 @@ export interface OpenedFile extends AsyncDisposable {
   readonly stats: BigIntStats
 }
 
-/** A path nobody named: an ignore file, a file a search came across. */
+/** A path that nobody named: an ignore file, or a file that a search found. */
 export const bare = (absolute: string): ResolvedPath => ({
   absolute,
   named: absolute,
@@ -29,22 +29,22 @@ export const bare = (absolute: string): ResolvedPath => ({
   external: false,
 })
 
-/** Opens for reading. Only regular files and directories come back; the caller tells them apart by `stats`. */
+/** Opens for reading. Returns only regular files and directories; the caller distinguishes them by `stats`. */
 export const openVerified = async (path: ResolvedPath): Promise<OpenedFile> => {
   for (let attempt = 1; ; attempt++) {
     const opened = await openOnce(path, constants.O_RDONLY)
     if (opened !== undefined) return opened
-    // A file that is replaced by rename at this moment looks like a swap; a second look tells them apart.
+    // A file that is being replaced by a rename looks like a swap. A second look distinguishes them.
     if (attempt >= TOOL_LIMITS.openAttempts) throw movedAway(path)
   }
 }
 
 export interface AnchoredDirectory extends AsyncDisposable {
-  /** The path of a child that stays in this directory whatever happens to the directory's own name. */
+  /** The path of a child that stays in this directory, even if the directory is renamed. */
   readonly child: (name: string) => string
 }
 
-/** Opens the directory a file is in, making missing parents when asked. */
+/** Opens the directory that contains a file. Creates missing parents on request. */
 export const openParent = async (
   path: ResolvedPath,
   options: { readonly create: boolean },
@@ -112,7 +112,7 @@ const openOnce = async (path: ResolvedPath, flags: number): Promise<OpenedFile |
     },
   )
   try {
-    // On an open descriptor both are answered from memory; a trip through the thread pool would cost ten times as much.
+    // On an open descriptor this is answered from memory. Going through the thread pool would cost ten times as much.
     const stats = fstatSync(handle.fd, { bigint: true })
     const same = await isStill(handle, path.absolute)
     if (!stats.isFile() && !stats.isDirectory())

@@ -1,7 +1,7 @@
 /**
- * Where the chunks of an update belong in a text. Lines are compared exactly first, then without trailing whitespace,
- * then without surrounding whitespace, then with typographic characters (dashes, quotes, spaces) taken as their plain
- * ones: models copy text with small changes, and the first comparison that finds a place wins. Pure.
+ * Finds where the chunks of an update belong in a text. Lines are compared exactly first, then without trailing whitespace,
+ * then without surrounding whitespace, then with typographic characters (dashes, quotes, spaces) read as plain ones,
+ * because models copy text with small changes. The first comparison that finds a place wins. Pure.
  */
 import type { PatchChunk } from "./patch-text.ts"
 import { usesCarriageReturns, withCarriageReturns } from "./text-file.ts"
@@ -37,7 +37,7 @@ export const applyChunks = (whole: string, chunks: readonly PatchChunk[]): Patch
   return { type: "patched", text: carriage ? withCarriageReturns(joined) : joined }
 }
 
-/** Context lines stay as the file has them, even when they matched only loosely. */
+/** Context lines stay as they are in the file, even when they matched only loosely. */
 const replacement = (lines: readonly string[], chunk: PatchChunk, place: number): readonly string[] => {
   let start = 0
   const most = Math.min(chunk.before.length, chunk.after.length)
@@ -51,7 +51,7 @@ const replacement = (lines: readonly string[], chunk: PatchChunk, place: number)
   ]
 }
 
-/** The line the chunk starts at, or a sentence that says what was not found. */
+/** The first line of the chunk, or a sentence that says what was not found. */
 const findChunk = (lines: readonly string[], chunk: PatchChunk, from: number): number | string => {
   let start = from
   for (const header of chunk.headers) {
@@ -59,13 +59,13 @@ const findChunk = (lines: readonly string[], chunk: PatchChunk, from: number): n
     if (at === -1) return `the line ${JSON.stringify(header.slice(0, 200))} was not found`
     start = at + 1
   }
-  // Nothing to find: lines are added after the header, or at the end of the file.
+  // Without lines to find, the new lines go after the header, or at the end of the file.
   if (chunk.before.length === 0) return chunk.headers.length === 0 || chunk.atEnd ? lines.length : start
   const last = lines.length - chunk.before.length
   const atEnd = chunk.atEnd && last >= start ? find(lines, chunk.before, last) : -1
   const place = atEnd === -1 ? find(lines, chunk.before, start) : atEnd
   if (place !== -1) return place
-  // The header itself is often repeated as the first context line.
+  // Models often repeat the header as the first context line.
   const repeated = chunk.headers.length > 0 ? find(lines, chunk.before, Math.max(from, start - 1)) : -1
   if (repeated !== -1) return repeated
   const shown = chunk.before.slice(0, 5).join("\n")

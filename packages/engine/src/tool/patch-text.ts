@@ -1,7 +1,7 @@
 /**
- * The `*** Begin Patch` form, parsed as a whole before anything happens. A patch is a list of sections: add (every line
- * starts with +), delete, update (chunks of context, - and + lines, each optionally led by `@@ a line to look for`).
- * An update may move its file, with or without changing it. A heredoc around the patch is taken off.
+ * The `*** Begin Patch` format, parsed completely before anything happens. A patch is a list of sections: add (every line
+ * starts with +), delete, update (chunks of context, - and + lines, each optionally after `@@ a line to look for`). An
+ * update may move its file, with or without changing it. A heredoc around the patch is removed.
  */
 import { TOOL_LIMITS } from "./limits.ts"
 
@@ -19,9 +19,9 @@ export type PatchSection =
   | {
       readonly type: "update"
       readonly path: string
-      /** Where the file is moved. */
+      /** The new path of a moved file. */
       readonly to?: string
-      /** None: it is only moved. */
+      /** Empty: the file is only moved. */
       readonly chunks: readonly PatchChunk[]
     }
 
@@ -75,7 +75,7 @@ const sectionEnd = (lines: readonly string[], start: number): number => {
   return end
 }
 
-/** A sentence when the section is refused. Line numbers are those of the patch, counted from 1. */
+/** Returns a sentence when the section is refused. Line numbers refer to the patch, counted from 1. */
 const parseSection = (head: string, body: readonly string[], number: number): PatchSection | string => {
   const mark = [ADD, DELETE, UPDATE].find((candidate) => head.startsWith(candidate))
   if (mark === undefined)
@@ -112,7 +112,7 @@ const parseUpdate = (path: string, body: readonly string[]): PatchSection | stri
     if (line.startsWith("@@")) {
       if (chunk.before.length + chunk.after.length > 0 || chunk.atEnd) close()
       const header = line.slice(2).replace(/^ /, "").replace(/ ?@@$/, "")
-      // `@@ -1,3 +1,4 @@` says line numbers, which models get wrong; context decides.
+      // `@@ -1,3 +1,4 @@` gives line numbers, which models get wrong. The context decides.
       if (header.trim() !== "" && !/^-\d+(,\d+)? \+\d+(,\d+)?/.test(header.trim())) chunk.headers.push(header)
     } else if (line.trim() === END_OF_FILE) {
       chunk.atEnd = true
@@ -140,7 +140,7 @@ const emptyChunk = () => ({
   atEnd: false,
 })
 
-/** Models put an empty line between sections; it is not part of either. */
+/** Models put an empty line between sections. It belongs to neither. */
 const trimTrailingEmpty = (lines: readonly string[]): readonly string[] => {
   let end = lines.length
   while (end > 0 && lines[end - 1] === "") end--

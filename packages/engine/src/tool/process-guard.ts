@@ -1,11 +1,12 @@
 /**
- * Processes of tools do not outlive the engine, not even when it is killed without a last word: a small shell, in a
- * session of its own, reads from a pipe whose other end only the engine holds. When the pipe ends without a good-bye, it
- * kills the groups it was told about and whatever else carries the engine's mark (processes that left their group). Where
- * the system has control groups for us, it also kills what left its session and carries no mark.
+ * Makes sure that processes of tools do not outlive the engine, even when it is killed. A small shell in its own session
+ * reads from a pipe whose other end only the engine holds. When the pipe ends without a good-bye, the shell kills the
+ * groups it knows and every process that carries the engine's mark (processes that left their group). Where we have control
+ * groups, it also kills processes that left their session and carry no mark.
  *
- * An engine that shares its sessions with other machines may be frozen and taken for lost. It tells the guard how long it
- * may count on having them; when no such word comes in time, the guard ends the groups: the others may report them then.
+ * An engine that shares its sessions with other machines may be frozen and taken for dead. It tells the guard how long it
+ * can count on its leases. Without a new message in that time, the guard ends the groups, because other nodes may then
+ * report them as ended.
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -19,15 +20,15 @@ import { ownerMark } from "./process-mark.ts"
 import { findProcesses } from "./process-table.ts"
 
 export interface ProcessGuard {
-  /** To be set in the environment of every guarded process. */
+  /** Must be set in the environment of every guarded process. */
   readonly mark: string
-  /** A folder of the system: what writes its number into `cgroup.procs` there ends with the engine. */
+  /** A control group folder. A process that writes its pid into `cgroup.procs` there ends with the engine. */
   readonly controlGroup: () => string | undefined
-  /** Starts the guard when it is not there; call it before starting a process. */
+  /** Starts the guard if it is not running. Call it before starting a process. */
   readonly ready: () => Promise<void>
-  /** From now until the returned function is called, the group dies with the engine. */
+  /** Until the returned function is called, the group dies with the engine. */
   readonly watch: (group: number) => () => void
-  /** Once called, the groups die after so long, unless it is called again before. */
+  /** The groups die after this time, unless it is called again before. */
   readonly expect: (ms: number) => void
   /** Ends every process that still carries the mark, then the guard itself. */
   readonly close: () => Promise<void>
@@ -102,7 +103,7 @@ export const openProcessGuard = (options: { readonly graceMs?: number } = {}): P
     child.once("exit", () => {
       if (shell === child) shell = undefined
     })
-    // The engine may end while the guard waits for it to end.
+    // The guard must not keep the engine alive.
     child.unref()
     if (child.stdin !== null && "unref" in child.stdin && typeof child.stdin.unref === "function")
       child.stdin.unref()
@@ -131,7 +132,7 @@ export const openProcessGuard = (options: { readonly graceMs?: number } = {}): P
       shell?.stdin?.write(`expect ${(ms / 1_000).toFixed(3)}\n`)
     },
     close: async () => {
-      // Nothing was ever started under this guard: there is nothing to look for.
+      // Nothing was started under this guard, so there is nothing to look for.
       if (!started) return
       await endProcesses({
         graceMs: options.graceMs ?? TOOL_LIMITS.bashGraceMs,

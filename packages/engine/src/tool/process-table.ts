@@ -1,20 +1,20 @@
 /**
- * Which processes belong to a tool call. Every process a tool starts carries marks in its environment, which children
- * inherit even when they leave their group or session; Linux shows them in /proc. Elsewhere only the process group is
- * known and these functions find nothing.
+ * Which processes belong to a tool call. Every process of a tool carries marks in its environment, which children inherit
+ * even when they leave their group or session. Linux shows them in /proc. Elsewhere only the process group is known, and
+ * these functions find nothing.
  */
 import { readdir, readFile } from "node:fs/promises"
 
 export interface ProcessRow {
   readonly pid: number
   readonly group: number
-  /** Of a dead process that nobody has reaped only the row is left. */
+  /** A dead process that nobody has reaped; only its table row is left. */
   readonly zombie: boolean
 }
 
 const PARALLEL = 32
 
-/** Processes whose environment satisfies `belongs`; those of other users cannot be seen. Never throws. */
+/** Processes whose environment satisfies `belongs`. Those of other users are invisible. Never throws. */
 export const findProcesses = async (
   belongs: (row: ProcessRow, environment: () => Promise<ReadonlySet<string>>) => Promise<boolean>,
 ): Promise<readonly ProcessRow[]> => {
@@ -34,12 +34,12 @@ export const findProcesses = async (
   return found
 }
 
-/** A process that is gone, or not ours, is not an error. */
+/** Ignores a process that is gone or not ours. */
 export const sendSignal = (target: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(target, signal)
   } catch {
-    // Gone already: that is what a signal is for.
+    // Already gone, as intended.
   }
 }
 
@@ -54,7 +54,7 @@ export const groupExists = (group: number): boolean => {
 
 const readRow = async (pid: number): Promise<ProcessRow | undefined> => {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => undefined)
-  // The name stands in parentheses and may contain anything, also parentheses.
+  // The name is in parentheses and may contain anything, even parentheses.
   const [state, , group] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? []
   if (state === undefined || group === undefined) return undefined
   return { pid, group: Number(group), zombie: state === "Z" || state === "X" }

@@ -1,4 +1,4 @@
-/** Small languages against their definitions: globs, patches and previews, with generated input. */
+/** Small languages checked against their definitions with generated input: globs, patches and previews. */
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
@@ -9,7 +9,7 @@ import { TOOL_LIMITS } from "./limits.ts"
 import { applyChunks } from "./patch-match.ts"
 import { parsePatch } from "./patch-text.ts"
 
-/** The definition, as slow as it likes: every way to read the pattern is tried. */
+/** The definition, however slow: it tries every way to read the pattern. */
 const globDefinition = (pattern: readonly string[], path: readonly string[]): boolean => {
   const [first, ...rest] = pattern
   if (first === undefined) return path.length === 0
@@ -131,7 +131,7 @@ test("a preview is within its bounds and made of the two ends of the text", asyn
       fc.array(piece, { minLength: 1, maxLength: 20 }),
       fc.integer({ min: 1, max: 3000 }),
       async (some, times) => {
-        // A character cut in half is no text: it would be written as another one.
+        // Half a character is not text and would be written as another one.
         const whole = some.join("").repeat(times).slice(0, 400_000).toWellFormed()
         const output = await boundOutput({ content: [{ type: "text", text: whole }] }, space.outputDirectory)
         const text = textOf(output)

@@ -1,4 +1,4 @@
-/** `question`: asks whoever is there, with choices, and waits for the answer: it outlives this process. */
+/** `question`: asks the user, with choices, and waits for the answer. The question outlives this process. */
 import { BOOLEAN, described, listOf, objectOf, STRING, text } from "@meridian/protocol"
 
 import { LIMITS } from "../domain/limits.ts"

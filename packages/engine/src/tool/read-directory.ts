@@ -1,4 +1,4 @@
-/** The direct children of a directory: directories first, each half alphabetical, paged by a one-based offset. */
+/** The direct children of a directory: directories first, both parts alphabetical, paged by a one-based offset. */
 import { opendir, realpath } from "node:fs/promises"
 
 import { ToolError, type ToolOutput } from "../port/tool.ts"
@@ -85,7 +85,7 @@ const readEntries = async (
             : "other",
     })
   }
-  // A link put in this directory's place while it was read would have shown names from elsewhere.
+  // A link that replaced this directory during the read would have shown names from elsewhere.
   if ((await realpath(path.absolute)) !== path.absolute)
     throw new ToolError("failed", `${JSON.stringify(path.named)} was replaced by a link while it was read.`)
   return { entries, cut }

@@ -1,4 +1,4 @@
-/** A page of a text file by lines, streamed: a file of any size costs the page and what lies before it. */
+/** A page of a text file by lines, streamed. A file of any size costs only the page and what comes before it. */
 import { StringDecoder } from "node:string_decoder"
 
 import { ToolError, type ToolOutput } from "../port/tool.ts"
@@ -13,17 +13,17 @@ export interface PageRequest {
   readonly offset: number
   readonly limit: number | undefined
   readonly signal: AbortSignal
-  /** The first bytes, read already. */
+  /** The first bytes, already read. */
   readonly sample: Buffer
 }
 
-/** The lines of a page as they are. */
+/** The lines of a page, unchanged. */
 export interface PageText {
   readonly text: string
   readonly lines: number
-  /** Where it goes on. */
+  /** The line at which the next page starts. */
   readonly next?: number
-  /** Lines that were too long. */
+  /** How many lines were too long. */
   readonly cutLines: number
 }
 
@@ -41,7 +41,7 @@ export const readPageText = async (
   const page = collectPage(request)
   const decoder = new StringDecoder("utf8")
   page.push(decoder.write(request.sample))
-  // A small file was in the sample whole.
+  // The sample may already contain all of a small file.
   let rest = Number(opened.stats.size) !== request.sample.length
   const chunk = Buffer.allocUnsafe(rest ? CHUNK : 0)
   for (let position = request.sample.length; rest && !page.full();) {
@@ -72,7 +72,7 @@ const collectPage = (request: PageRequest) => {
   const addToLine = (part: string): void => {
     if (number < request.offset) return
     const room = TOOL_LIMITS.readLineCharacters - line.length
-    // One character more than is kept, for the carriage return that does not count as cut.
+    // Keeps one extra character for a carriage return, which does not count as cut.
     if (part.length > room + 1) lineIsCut = true
     line += part.slice(0, Math.max(0, room + 1))
   }

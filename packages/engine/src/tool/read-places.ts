@@ -1,6 +1,6 @@
 /**
- * Where `read` may look: below the working directory, below a place somebody gave a name (a reference), or at one kept
- * output of a tool. A kept output is known only to who was told its name: they are not listed.
+ * Where `read` may look: below the working directory, below a named place (a reference), or at one kept output of a tool.
+ * Kept outputs are not listed: the model must have been told the name.
  */
 import { resolve } from "node:path"
 
@@ -23,7 +23,7 @@ export interface ReadPlaces extends Place {
 
 export const OUTPUT_REFERENCE = "output"
 
-/** Outside the project the resource is the whole path: rules about project files do not speak about it. */
+/** Outside the project the resource is the full path, because rules about project files do not apply to it. */
 export const resolveReadable = async (
   places: ReadPlaces,
   named: string,

@@ -236,7 +236,7 @@ test("a file the system forbids is told as that", async () => {
   const outcome = await readTool(space)
     .execute({ path: "closed" }, openScene())
     .then(textOf, (error: unknown) => String(error))
-  // Root may read everything; what matters then is that nothing else went wrong.
+  // Root may read everything. Then the test only checks that nothing else went wrong.
   expect(outcome).toMatch(allowed ? /^x$/ : /permission denied by the system/)
 })
 

@@ -1,4 +1,4 @@
-/** `read`: a page of a text file, a small binary file, or a page of a directory, only where read-places.ts allows. */
+/** `read`: a page of a text file, a small binary file, or a page of a directory, only where `read-places.ts` allows it. */
 import { basename, dirname } from "node:path"
 
 import { described, integer, nearest, objectOf } from "@meridian/protocol"

@@ -1,8 +1,7 @@
 /**
- * The tools of one Location. Contributions lie on top of each other: the last one to bring a name wins, closing it reveals
- * the one beneath. A turn works with a materialisation, which remembers which contribution each advertised tool
- * came from; when that one has been replaced or closed since, a call through it is refused, because the model was
- * promised another tool.
+ * The tools of one Location. Contributions are layered: the last one with a name wins, and closing it reveals the one
+ * below. A turn works with a materialisation, which remembers the contribution of each advertised tool. When that
+ * contribution has been replaced or closed, a call is refused, because the model was promised another tool.
  */
 import { isJsonObject, nearest, type Json } from "@meridian/protocol"
 
@@ -24,14 +23,14 @@ export interface Materialization {
   /** Sorted by name, so that the same tools make the same request. */
   readonly advertisements: readonly ToolAdvertisement[]
   readonly traitsOf: TraitsOf
-  /** Decode, authorise, run, check, bound. Every failure is a ToolError. */
+  /** Decodes, authorises, runs, checks and bounds. Every failure is a ToolError. */
   readonly call: (name: string, input: Json, scene: ToolScene) => Promise<ToolOutput>
 }
 
 export interface ToolRegistry {
-  /** Throws TypeError for a name or description that no provider accepts, before anything is contributed. */
+  /** Throws TypeError for a name or description that no provider accepts, before contributing anything. */
   readonly contribute: (tools: readonly Tool[]) => Contribution
-  /** The same object until a contribution comes or goes: whoever remembers something about it remembers the right thing. */
+  /** The same object until a contribution is added or closed, so callers may cache by identity. */
   readonly materialize: () => Materialization
 }
 
@@ -39,7 +38,7 @@ const NAME = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${TOOL_LIMITS.toolNameCharacte
 
 export interface ToolRegistryOptions {
   readonly outputDirectory: string
-  /** Takes credentials out of what a tool answers: it is recorded and sent to a provider. */
+  /** Removes credentials from a tool's answer, which is recorded and sent to a provider. */
   readonly hide?: ((text: string) => string) | undefined
 }
 
@@ -92,7 +91,7 @@ export const openToolRegistry = (options: ToolRegistryOptions): ToolRegistry => 
   return { contribute, materialize: () => (current ??= capture()) }
 }
 
-/** One per contribution and tool; compared by identity. */
+/** One per contribution and tool. Compared by identity. */
 interface Registration {
   readonly tool: Tool
 }

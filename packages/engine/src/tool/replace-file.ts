@@ -1,7 +1,7 @@
 /**
- * Reading a file to change it and putting the changed one in its place: whole or not at all (a temporary file beside it
- * and a rename), with the mode kept, and only while the file still is what was read. There is no fsync: a power cut may
- * bring back the old file, never a torn one, and the session's log says which call it was.
+ * Reads a file in order to change it, and replaces it completely or not at all (a temporary file beside it and a rename).
+ * The mode is kept, and the file must still be what was read. There is no fsync: a power cut may bring back the old file,
+ * never a torn one, and the session's log shows which call it was.
  */
 import { randomBytes } from "node:crypto"
 import { constants, fstatSync, type BigIntStats } from "node:fs"
@@ -16,7 +16,7 @@ import { openParent, openVerified } from "./open-verified.ts"
 import { readAtMost } from "./read-at-most.ts"
 import type { ResolvedPath } from "./resolve-path.ts"
 
-/** A file as it was read: what `replaceFile` compares with before it writes. */
+/** A file as it was read. `replaceFile` compares with it before writing. */
 export interface FileSnapshot {
   readonly bytes: Buffer
   readonly stats: BigIntStats
@@ -33,13 +33,13 @@ export const readSnapshot = async (path: ResolvedPath): Promise<FileSnapshot> =>
 }
 
 export type Expected =
-  /** Refuse when the file is no longer what was read. */
+  /** Refuses when the file is no longer what was read. */
   | { readonly type: "unchanged"; readonly snapshot: FileSnapshot }
-  /** Refuse when there is a file now. */
+  /** Refuses when the file exists now. */
   | { readonly type: "absent" }
   | { readonly type: "anything" }
 
-/** Says whether the file was there before. */
+/** Returns whether the file existed before. */
 export const replaceFile = async (
   path: ResolvedPath,
   bytes: Uint8Array,
@@ -77,7 +77,7 @@ export const replaceFile = async (
   }
 }
 
-/** Beside a file, hidden, and nobody else's. */
+/** A hidden, unique name beside the file. */
 export const temporaryName = (name: string): string =>
   `.${name.slice(0, 80)}.${randomBytes(6).toString("hex")}.tmp`
 
@@ -111,7 +111,7 @@ export const writeTemporary = async (
   await file.writeFile(bytes)
   if (current === undefined) return
   const own = fstatSync(file.fd, { bigint: true })
-  // Giving a file away needs rights we may not have; its content matters more than its owner.
+  // Changing the owner needs rights we may not have. The content matters more than the owner.
   if (own.uid !== current.uid || own.gid !== current.gid)
     await file.chown(Number(current.uid), Number(current.gid)).catch(() => undefined)
   if (Number(own.mode & 0o7777n) !== mode) await file.chmod(mode)

@@ -1,8 +1,8 @@
 /**
- * The one function that turns a path a model named into a place on disk. It answers with the canonical path (links and
- * `..` gone, also for files that do not exist yet), the resource that permissions speak about, and whether the place
- * lies outside the project. It decides nothing and opens nothing: what is opened later goes through open-verified.ts,
- * which refuses when the canonical path no longer leads to the same place.
+ * The only function that turns a path from a model into a place on disk. It returns the canonical path (without links and
+ * `..`, even for files that do not exist yet), the resource for permissions, and whether the place is outside the project.
+ * It decides and opens nothing. Files are opened later by `open-verified.ts`, which refuses when the canonical path no
+ * longer leads to the same place.
  */
 import { lstat, readlink, realpath } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
@@ -12,7 +12,7 @@ import { systemCode } from "@meridian/protocol"
 import { ToolError, type ToolScene } from "../port/tool.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 
-/** Where a tool works: relative paths start at `directory`, which lies in the project at `root`. Both absolute. */
+/** Where a tool works: relative paths start at `directory`, which is inside the project at `root`. Both are absolute. */
 export interface Place {
   readonly directory: string
   readonly root: string
@@ -22,14 +22,14 @@ export interface ResolvedPath {
   /** As the model wrote it, for messages. */
   readonly named: string
   readonly absolute: string
-  /** Project-relative with `/` (`.` for the root itself); the absolute path when outside. */
+  /** Project-relative with `/` (`.` for the root itself); absolute when outside. */
   readonly resource: string
   readonly external: boolean
-  /** How the model can name it again: relative to the working directory, absolute when outside. */
+  /** A path the model can use: relative to the working directory, absolute when outside. */
   readonly fromHere: string
 }
 
-/** Follows every link; throws ToolError for what no file can be called. */
+/** Follows every link. Throws ToolError for an impossible file name. */
 export const resolvePath = async (place: Place, named: string): Promise<ResolvedPath> => {
   checkName(named)
   const joined = resolve(place.directory, named)
@@ -39,14 +39,14 @@ export const resolvePath = async (place: Place, named: string): Promise<Resolved
     canonical(place.directory),
     canonical(joined),
   ])
-  // `..` is taken off the name before links are followed, so it must be taken off a name without links.
+  // `..` is removed from the path before links are followed, so the directory must be free of links first.
   const absolute = directory === resolve(place.directory) ? guess : await canonical(resolve(directory, named))
   const placed = placeWithin(root, absolute)
   const fromHere = placed.external ? absolute : withSlashes(relative(directory, absolute)) || "."
   return { named, absolute, ...placed, fromHere }
 }
 
-/** As `resolvePath`, for `read`: absolute paths and everything outside the project are refused whatever the rules say. */
+/** Like `resolvePath`, for `read`: refuses absolute paths and everything outside the project, whatever the rules say. */
 export const resolveInside = async (place: Place, named: string): Promise<ResolvedPath> => {
   if (isAbsolute(named))
     throw new ToolError(
@@ -59,7 +59,7 @@ export const resolveInside = async (place: Place, named: string): Promise<Resolv
   return resolved
 }
 
-/** Asks for the directories outside the project that these paths are in: one question, nothing when all are inside. */
+/** Asks for the directories outside the project that contain these paths. One question, or none when all are inside. */
 export const askForExternal = async (
   scene: ToolScene,
   paths: readonly ResolvedPath[],
@@ -108,7 +108,10 @@ const placeWithin = (
 
 const withSlashes = (path: string): string => (sep === "/" ? path : path.replaceAll(sep, "/"))
 
-/** realpath of the deepest part that exists, the rest as it is; a dangling link is followed to where it would create. */
+/**
+ * The real path of the deepest existing part, plus the rest unchanged. A dangling link is followed to the place where it
+ * would create a file.
+ */
 const canonical = async (absolute: string, hops = 0): Promise<string> => {
   const missing: string[] = []
   for (let path = absolute; ; path = dirname(path)) {
@@ -136,7 +139,7 @@ const danglingTarget = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** The directory itself, or the one it is in. */
+/** The directory itself, or the one that contains the file. */
 export const directoryOf = async (absolute: string): Promise<string> => {
   try {
     return (await lstat(absolute)).isDirectory() ? absolute : dirname(absolute)

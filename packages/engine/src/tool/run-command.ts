@@ -1,7 +1,8 @@
 /**
- * One shell command from start to end: a session of its own, no input, both outputs through one real pipe (`cat` makes it
- * one; with Node's own sockets `echo x > /dev/stderr` fails), bounded in memory with the whole text in a file. It ends
- * when the shell ends, when time is up or when it is told to, never later because something else keeps the pipe open.
+ * One shell command from start to end. It has its own session, no input, and both outputs in one real pipe (that is what
+ * `cat` is for; with Node's own sockets `echo x > /dev/stderr` fails). Memory is bounded, and the whole text is in a file.
+ * It ends when the shell ends, when time is up or when it is told to, never later because another process keeps the pipe
+ * open.
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
@@ -18,11 +19,11 @@ import { findProcesses, groupExists, sendSignal, type ProcessRow } from "./proce
 import type { Spool, Spooled } from "./spool.ts"
 
 export interface CommandRequest {
-  /** The shell with its command, or what starts them in a sandbox. */
+  /** The shell with its command, or the words that start them in a sandbox. */
   readonly argv: readonly string[]
   readonly directory: string
   readonly environment: { readonly [name: string]: string | undefined }
-  /** Marks this call among all processes; set on the command and inherited. */
+  /** Identifies this call among all processes. Set on the command and inherited. */
   readonly callMark: string
   readonly otherMarks: readonly string[]
   readonly guard: ProcessGuard
@@ -44,11 +45,13 @@ export interface CommandResult {
 }
 
 /**
- * $0 is the control group, or "-" where there is none; the rest is what is started. The exit code goes to descriptor 3, so that it is known while others hold the pipe. `cat`
- * is deaf to polite signals: it carries a command's last words until the command itself is gone.
+ * $0 is the control group, or "-" without one; the rest is the command to start. The exit code goes to descriptor 3, so
+ * that it is known while other processes hold the pipe. `cat` ignores polite signals: it passes on a command's last words
+ * until the command itself is gone.
  *
- * The command waits for a word on descriptor 4. An engine that is killed while it starts a shell leaves one that nobody
- * can find yet (a fork that has not become the shell carries no mark): it hears the end of the pipe and does nothing.
+ * The command waits for a word on descriptor 4. An engine that is killed while it starts a shell would leave one that
+ * nobody can find yet (a fork that has not become the shell carries no mark). Such a shell sees the end of the pipe and
+ * does nothing.
  */
 const WRAPPER = `read -r go <&4 || exit; exec 4<&-
 [ "$0" = - ] || echo $$ > "$0/cgroup.procs"
@@ -84,10 +87,10 @@ export const runCommand = async (request: CommandRequest): Promise<CommandResult
   }
 }
 
-/** From here on the shell is known by its group and its marks, to the guard and to the next engine. */
+/** From here on the guard and the next engine know the shell by its group and its marks. */
 const sayGo = (pipe: ChildProcess["stdio"][4]): void => {
   if (!(pipe instanceof Writable)) throw new ToolError("failed", "The shell could not be started.")
-  // A shell that is gone already has told why by its status.
+  // If the shell is already gone, its status gives the reason.
   pipe.on("error", () => undefined)
   pipe.end("go\n")
 }
@@ -123,7 +126,7 @@ const firstOf = async (status: Promise<number | undefined>, request: CommandRequ
   }
 }
 
-/** The group, and those who left it: they still carry the call's mark. */
+/** The group, and processes that left it but still carry the call's mark. */
 const findCall = (request: CommandRequest, group: number): Promise<readonly ProcessRow[]> =>
   findProcesses(
     async (row, environment) => row.group === group || (await environment()).has(request.callMark),
@@ -131,7 +134,7 @@ const findCall = (request: CommandRequest, group: number): Promise<readonly Proc
 
 const endAll = async (request: CommandRequest, group: number): Promise<void> => {
   await endProcesses({
-    // The group at once, so that nobody is missed between looking and asking; those who left it one by one.
+    // Signals the whole group at once, so that no new process is missed; those that left it one by one.
     ask: (alive) => {
       sendSignal(-group, "SIGTERM")
       for (const row of alive) if (row.group !== group) sendSignal(row.pid, "SIGTERM")
@@ -155,7 +158,7 @@ const stillRunning = async (request: CommandRequest, group: number): Promise<rea
 interface Pump {
   readonly ended: Promise<void>
   readonly count: () => number
-  /** From now on whatever still comes is read and thrown away, so that a process in the background is not blocked. */
+  /** After this, further output is read and discarded, so that a background process is not blocked. */
   readonly stop: (keepAbove: number) => Promise<Spooled>
 }
 
@@ -186,14 +189,14 @@ const pump = (stream: Readable | null, spool: Spool): Pump => {
 
 const SETTLE_ROUNDS = 10
 
-/** Until the output has ended, or is held open by someone else and quiet. */
+/** Waits until the output has ended, or another process holds it open and is quiet. */
 const settled = async (output: Pump, child: ChildProcess): Promise<void> => {
   const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined
   const ended = output.ended.then(async () => {
     await exited
     return "ended" as const
   })
-  // Something that keeps talking in the background is not waited for either.
+  // A background process that keeps writing is not waited for either.
   for (let before = -1, rounds = 0; before !== output.count() && rounds < SETTLE_ROUNDS; rounds++) {
     before = output.count()
     const quiet = new AbortController()
@@ -215,7 +218,7 @@ const readStatus = async (stream: unknown): Promise<number | undefined> => {
       if (text.includes("\n")) break
     }
   } catch {
-    // A pipe that breaks has no status.
+    // A broken pipe has no status.
   }
   return /^[0-9]+\n/.test(text) ? Number.parseInt(text, 10) : undefined
 }

@@ -1,4 +1,4 @@
-/** The lines of files that match: many small files in batches, or one file of any size piece by piece. */
+/** The matching lines of files: many small files in batches, or one file of any size piece by piece. */
 import { join } from "node:path"
 
 import { ToolError } from "../port/tool.ts"
@@ -12,7 +12,7 @@ import type { ResolvedPath } from "./resolve-path.ts"
 export interface SearchBounds {
   readonly most: number
   readonly signal: AbortSignal
-  /** Milliseconds that never go back, and when the search has to end on that clock. */
+  /** A clock in milliseconds that never goes back, and the time on it when the search must end. */
   readonly monotonic: () => number
   readonly deadline: number
 }
@@ -26,13 +26,13 @@ export interface Found {
 export interface SearchResult {
   readonly found: readonly Found[]
   readonly more: boolean
-  /** Files that are too large to be searched unasked. */
+  /** How many files were too large to be searched unless named. */
   readonly tooLarge: number
-  /** Why the search is not complete, if so. */
+  /** Why the search is incomplete, if it is. */
   readonly stopped?: string
 }
 
-/** Unreadable and binary files are passed over, as are large ones; `files` are relative to `start`. */
+/** Skips unreadable, binary and large files. `files` are relative to `start`. */
 export const searchFiles = async (
   matcher: LineMatcher,
   target: { readonly start: string; readonly files: readonly string[] },
@@ -60,7 +60,7 @@ export const searchFiles = async (
   return { ...collected.result(), tooLarge }
 }
 
-/** One file that was named: whatever its size, as far as time allows. A binary one is refused. */
+/** Searches one named file of any size, as far as time allows. Refuses a binary file. */
 export const searchFile = async (
   matcher: LineMatcher,
   path: ResolvedPath,
@@ -78,7 +78,7 @@ export const searchFile = async (
     position += piece.length
     ended = piece.length === 0
     const whole = rest.length === 0 ? piece : Buffer.concat([rest, piece])
-    // A line that never ends is cut where it becomes too long to hold.
+    // An endless line is cut where it becomes too long to hold.
     const hold = !ended && whole.length < TOOL_LIMITS.grepFileBytes
     const end = hold ? whole.lastIndexOf(10) + 1 : whole.length
     rest = Buffer.from(whole.subarray(end))
@@ -95,7 +95,7 @@ const collect = (matcher: LineMatcher, bounds: SearchBounds) => {
   const found: Found[] = []
   return {
     isFull: () => found.length > bounds.most,
-    /** The reason when time is up. One match more than wanted is looked for, to know whether there are more. */
+    /** Returns the reason when time is up. Looks for one extra match, to know whether there are more. */
     add: async (
       batch: readonly { readonly file: string; readonly bytes: Buffer }[],
       linesBefore: number,

@@ -25,7 +25,7 @@ export const SKILL: BuiltinTool<SkillOptions> = {
       const { name } = INPUT.decode(input)
       const skill = skills.list().find((candidate) => candidate.name === name)
       if (skill === undefined)
-        // Not which there are: some may be kept from this agent.
+        // Does not list the skills, because some may be hidden from this agent.
         throw new ToolError(
           "not-found",
           `There is no skill ${JSON.stringify(name.slice(0, 100))}. Those you were told about are all there are.`,

@@ -1,8 +1,8 @@
-/** A number of places, taken in the order of asking: for work that is heavy enough to be done only a few at a time. */
+/** A fixed number of slots, given out in the order of requests, for heavy work that should run only a few times at once. */
 import { ToolError } from "../port/tool.ts"
 
 export interface Slots {
-  /** Resolves with the function that gives the place back. Leaves the queue when the signal aborts. */
+  /** Resolves with the function that releases the slot. Leaves the queue when the signal aborts. */
   readonly take: (signal: AbortSignal) => Promise<() => void>
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 import { openWorkspace } from "../../../../test/tool-scene.ts"
 import { openSpool, withFilter } from "./spool.ts"
 
-/** Takes "KEY" out and holds nothing back but its beginnings. */
+/** Removes "KEY" and holds back only possible beginnings of it. */
 const filter = () => {
   let held = ""
   return {

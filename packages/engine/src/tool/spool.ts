@@ -1,6 +1,6 @@
 /**
- * Text that arrives in pieces and may be endless: what is short stays in memory, what is long goes to a file while only
- * its beginning and its end are kept for the preview. A disk that refuses costs the rest of the text, never the call.
+ * Text that arrives in pieces and may be endless. Short text stays in memory. Long text goes to a file, and only its
+ * beginning and end are kept for the preview. A failing disk costs the rest of the text, never the call.
  */
 import { randomBytes } from "node:crypto"
 import { constants, fstatSync } from "node:fs"
@@ -25,9 +25,9 @@ export interface Spooled {
 }
 
 export interface Spool {
-  /** Await it before the next: that is what keeps memory bounded. Never throws. */
+  /** Await each call before the next; that bounds the memory. Never throws. */
   readonly push: (piece: Buffer) => Promise<void>
-  /** `keepAbove`: a text longer than this is kept in a file although it needs no preview. */
+  /** `keepAbove`: a longer text is kept in a file even if it needs no preview. */
   readonly finish: (options?: { readonly keepAbove?: number }) => Promise<Spooled>
 }
 
@@ -37,13 +37,13 @@ const DEFAULT_BOUNDS: SpoolBounds = {
   fileBytes: TOOL_LIMITS.outputFileBytes,
 }
 
-/** Takes credentials out of a text in pieces; it may hold back the end of one until the next. */
+/** Removes credentials from a text in pieces. It may hold back the end of a piece until the next. */
 export interface PieceFilter {
   readonly push: (piece: string) => string
   readonly end: () => string
 }
 
-/** A spool that never sees what the filter takes out. Bytes are handed over one to one, so nothing else changes. */
+/** A spool that never sees what the filter removes. Other bytes are passed on unchanged. */
 export const withFilter = (spool: Spool, filter: PieceFilter | undefined): Spool =>
   filter === undefined
     ? spool
@@ -124,7 +124,7 @@ const openTail = (most: number): { readonly push: (piece: Buffer) => void; reado
 interface KeptFile {
   readonly path: string | undefined
   readonly write: (piece: Buffer) => Promise<void>
-  /** Why a part of the text is not in the file, if so. */
+  /** Returns why part of the text is not in the file, if so. */
   readonly close: () => Promise<string | undefined>
 }
 
@@ -169,7 +169,7 @@ const openKeptFile = async (directory: string, most: number): Promise<KeptFile> 
   }
 }
 
-/** The new file tells what time it is. A file that cannot be removed is left for the next one to try. */
+/** The time of the new file is the current time. A file that cannot be removed is left for the next attempt. */
 const removeOld = async (directory: string, newest: FileHandle): Promise<void> => {
   const now = fstatSync(newest.fd).mtimeMs
   const names = await readdir(directory).catch(() => [])
@@ -183,7 +183,7 @@ const removeOld = async (directory: string, newest: FileHandle): Promise<void> =
   await Promise.all(old.flat().map((name) => unlink(join(directory, name)).catch(() => undefined)))
 }
 
-/** What a kept file is called. */
+/** The name pattern of a kept file. */
 export const KEPT_NAME = /^tool_[0-9a-f]{24}\.txt$/
 
 const keepWhole = async (directory: string, whole: Buffer): Promise<string | undefined> => {
@@ -234,7 +234,7 @@ const lastLines = (bytes: Buffer, bounds: SpoolBounds): Buffer => {
   return bytes.subarray(start)
 }
 
-/** The next place at or after `at` where no UTF-8 character is torn. */
+/** The next position at or after `at` that does not split a UTF-8 character. */
 const characterStart = (bytes: Buffer, at: number): number => {
   let start = at
   while (start < bytes.length && start < at + 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++
@@ -247,10 +247,10 @@ const countLineBreaks = (piece: Buffer): number => {
   return count
 }
 
-/** Bytes that are no UTF-8, and NUL, which not every provider takes, become the replacement character. */
+/** Bytes that are not UTF-8, and NUL, which some providers refuse, become the replacement character. */
 const decode = (bytes: Buffer): string => bytes.toString("utf8").replaceAll("\0", "\uFFFD")
 
-/** A replacement character is longer than the byte it stands for, so what was cut to size is measured again. */
+/** A replacement character is longer than the byte it replaces, so a cut text is measured again. */
 const decodeHead = (bytes: Buffer, bounds: SpoolBounds): string => {
   const text = Buffer.from(decode(bytes))
   const most = Math.floor(bounds.bytes * (1 - TOOL_LIMITS.outputTailShare)) + 3

@@ -1,13 +1,13 @@
 /**
- * Calls that were told to stop and have not ended. Somebody else's code may go on for as long as it likes; we stop waiting
- * for it after a grace, and from then on must not start the same call beside it.
+ * Calls that were told to stop and have not ended. Foreign code may continue as long as it likes. We stop waiting for it
+ * after a grace period, and from then on must not start the same call beside it.
  */
 import type { Json } from "@meridian/protocol"
 
 import { ToolError, type ToolScene } from "../port/tool.ts"
 
 export interface StoppedCalls {
-  /** Runs a call, unless the same one of the same session was told to stop and goes on. */
+  /** Runs a call, unless the same call of the session was told to stop and is still running. */
   readonly run: <A>(call: StoppableCall, work: () => Promise<A>) => Promise<A>
 }
 

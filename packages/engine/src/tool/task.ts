@@ -1,4 +1,4 @@
-/** `task`: another agent works on a part of the task, in a session of its own with its own context. */
+/** `task`: another agent works on a part of the task, in a separate session with its own context. */
 import { BOOLEAN, described, objectOf, text } from "@meridian/protocol"
 
 import { SOME_TEXT, toolInput } from "../port/tool-input.ts"
@@ -71,7 +71,7 @@ export const TASK: BuiltinTool<TaskOptions> = {
   open: taskTool,
 }
 
-/** The end matters most: there the result is said. */
+/** The end matters most: it has the result. */
 const cut = (said: string): string => {
   const { taskResultCharacters: most } = TOOL_LIMITS
   if (said.length <= most) return said.trim() === "" ? "(it said nothing)" : said

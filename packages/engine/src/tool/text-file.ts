@@ -1,15 +1,15 @@
-/** The text of a file as a model edits it, and back: byte order mark and line endings are the file's, not the model's. */
+/** The text of a file as a model edits it, and back. Byte order mark and line endings follow the file, not the model. */
 import { ToolError } from "../port/tool.ts"
 
 export interface TextFile {
-  /** Without the byte order mark, line endings as they are. */
+  /** Without the byte order mark, with the original line endings. */
   readonly text: string
   readonly hasMark: boolean
 }
 
 const MARK = "\uFEFF"
 
-/** Refuses what is not UTF-8: writing it back would change bytes nobody asked about. */
+/** Refuses anything but UTF-8: writing it back would change unrelated bytes. */
 export const decodeTextFile = (bytes: Uint8Array, named: string): TextFile => {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -28,14 +28,14 @@ export const decodeTextFile = (bytes: Uint8Array, named: string): TextFile => {
 export const encodeTextFile = (file: TextFile): Buffer =>
   Buffer.from(file.hasMark ? MARK + file.text : file.text)
 
-/** Whether every line of the text ends in CRLF (and there is one). */
+/** Whether the text has line endings and all of them are CRLF. */
 export const usesCarriageReturns = (text: string): boolean =>
   text.includes("\r\n") && !/(^|[^\r])\n/.test(text)
 
 export const withCarriageReturns = (text: string): string =>
   text.replaceAll("\r\n", "\n").replaceAll("\n", "\r\n")
 
-/** Writes a model's text with the line endings of the file; a file that has both kinds is taken literally. */
+/** Converts a model's text to the line endings of the file. A file with both kinds is taken literally. */
 export const lineEndingsOf = (whole: string): ((text: string) => string) => {
   if (usesCarriageReturns(whole)) return withCarriageReturns
   return whole.includes("\r\n") ? (text) => text : (text) => text.replaceAll("\r\n", "\n")

@@ -1,4 +1,4 @@
-/** `todo`: the session's list of work, read and replaced as a whole. */
+/** `todo`: the session's todo list, read and replaced as a whole. */
 import { alsoNamed, described, listOf, objectOf, oneOf, text, type TodoItem } from "@meridian/protocol"
 
 import { toolInput } from "../port/tool-input.ts"

@@ -1,4 +1,4 @@
-/** The form of a tool's answer: what embedders' tools may return as it is, and what every tool's answer is checked for. */
+/** The form of a tool's answer. Embedder tools may return it directly, and every tool's answer is checked against it. */
 import { ANY, listOf, objectOf, oneOf, STRING, taggedBy, tester, text } from "@meridian/protocol"
 
 import type { ToolOutput } from "../port/tool.ts"

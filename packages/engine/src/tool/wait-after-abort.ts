@@ -2,8 +2,8 @@ import { pause } from "../port/machine-time.ts"
 import { ToolError } from "../port/tool.ts"
 
 /**
- * The work's outcome, also when it comes after the caller has aborted: what really happened is worth waiting for. After the
- * grace the work is told to stop and the call counts as interrupted.
+ * The work's outcome, even after the caller has aborted: what really happened is worth waiting for. After the grace period
+ * the work is told to stop and the call counts as interrupted.
  */
 export const waitAfterAbort = async <Value>(
   { signal, graceMs }: { readonly signal: AbortSignal; readonly graceMs: number },

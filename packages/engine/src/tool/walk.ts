@@ -1,6 +1,7 @@
 /**
- * The files below a directory, for glob and grep: breadth first, a few directories at a time, links not followed, `.git`,
- * `node_modules` and what `.gitignore` names left out. Bounded in entries, depth and time; says when it stopped early.
+ * The files below a directory, for glob and grep: breadth first, a few directories at a time. Does not follow links, and
+ * skips `.git`, `node_modules` and what `.gitignore` names. Bounded in entries, depth and time; reports when it stopped
+ * early.
  */
 import { readdir, realpath } from "node:fs/promises"
 import { join, relative } from "node:path"
@@ -12,12 +13,12 @@ import { bare, openVerified } from "./open-verified.ts"
 import { readAtMost } from "./read-at-most.ts"
 
 export interface WalkRequest {
-  /** Canonical. */
+  /** A canonical path. */
   readonly start: string
-  /** Canonical project root: ignore files between it and the start count too. */
+  /** The canonical project root. Ignore files between it and the start count too. */
   readonly root: string
   readonly signal: AbortSignal
-  /** Milliseconds that never go back, and when the walk has to end on that clock. */
+  /** A clock in milliseconds that never goes back, and the time on it when the walk must end. */
   readonly monotonic: () => number
   readonly deadline: number
   /** Called for each file with its path relative to the start. */
@@ -25,7 +26,7 @@ export interface WalkRequest {
 }
 
 export interface WalkEnd {
-  /** Why the walk is not complete, if so. */
+  /** Why the walk is incomplete, if it is. */
   readonly stopped?: string
 }
 
@@ -69,7 +70,7 @@ const listOne = async (
   const absolute = path === "" ? request.start : join(request.start, path)
   try {
     const entries = await readdir(absolute, { withFileTypes: true })
-    // A link swapped in for this directory would have shown what lies elsewhere.
+    // A link that replaced this directory would have shown files from elsewhere.
     if ((await realpath(absolute)) !== absolute) return NOTHING
     const own = entries.some((entry) => entry.name === ".gitignore" && entry.isFile())
       ? rules.within(path, await readIgnoreFile(join(absolute, ".gitignore")))
@@ -86,7 +87,7 @@ const listOne = async (
     }
     return { files, directories }
   } catch {
-    // Unreadable, or gone since it was listed: a search goes on without it.
+    // Unreadable, or gone since it was listed. The search continues without it.
     return NOTHING
   }
 }

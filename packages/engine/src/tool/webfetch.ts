@@ -1,4 +1,4 @@
-/** `webfetch`: one page of the web as text, bounded, never from inside somebody's network. */
+/** `webfetch`: one page of the web as text, bounded, never from a private network. */
 import { described, objectOf, text } from "@meridian/protocol"
 
 import { plainHtml } from "../domain/plain-html.ts"
@@ -9,7 +9,7 @@ import { ToolError, type BuiltinTool, type Tool } from "../port/tool.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 
 export interface WebfetchOptions {
-  /** One request: follows nothing, and refuses private addresses, also those a name turns out to have. */
+  /** Makes one request. Follows no redirect, and refuses private addresses, including those that a name resolves to. */
   readonly fetchPage: (
     url: URL,
     bounds: { readonly bytes: number; readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -98,7 +98,7 @@ const follow = async (
       )
     const to = URL.parse(fetched.to, url)
     if (to === null) throw new ToolError("failed", `${url.href} leads to an address that is none.`)
-    // Leave was given for this host.
+    // The permission covers only this host.
     if (to.host !== from.host || (from.protocol === "https:" && to.protocol !== "https:"))
       throw new ToolError(
         "failed",

@@ -1,4 +1,4 @@
-/** `write`: a whole file, created or replaced. */
+/** `write`: creates or replaces a whole file. */
 import { alsoNamed, described, objectOf, text } from "@meridian/protocol"
 
 import { FILE_PATH, toolInput } from "../port/tool-input.ts"

@@ -1,4 +1,4 @@
-/** What a prompt led to in files, as it was when its work had settled. */
+/** The file changes of a prompt, as they were when its work had settled. */
 import { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -11,9 +11,9 @@ import { changeOf, changesOfTurn, withFiles, type RestoredFile } from "./restore
 export interface ChangedFiles {
   readonly prompt: PromptMark & { readonly number: number }
   readonly files: readonly RestoredFile[]
-  /** Why files of some turn are not known: they were not kept. */
+  /** Why the files of some turns are unknown: they were not kept. */
   readonly missed: readonly string[]
-  /** Files that were too large to keep, or not to be read. */
+  /** Files that were too large to keep, or unreadable. */
   readonly skipped: readonly string[]
   readonly diff?: string
 }
@@ -24,7 +24,7 @@ export const changedFiles = ({
   diff,
 }: {
   readonly sessionID: string
-  /** A message or the number of a prompt; undefined: the last one. */
+  /** The id of a message or the number of a prompt. Undefined: the last prompt. */
   readonly at: string | number | undefined
   readonly diff: DiffForm | undefined
 }): Effect.Effect<ChangedFiles, Failure, FoldedSessions | FilePlaces | Settings> =>

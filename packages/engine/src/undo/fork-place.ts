@@ -1,5 +1,5 @@
+/** Where a fork ends (a message, or the end of one prompt's work), and what comes after it. */
 import type { Failure } from "@meridian/protocol"
-/** Where a fork ends: a message, or the end of what one prompt led to; and what was said behind that. */
 import { Effect } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
@@ -9,9 +9,9 @@ import { FoldedSessions } from "../session/index.ts"
 import { requirePrompt } from "./changed-files.ts"
 
 export interface ForkPlace {
-  /** The last message of the fork; undefined: everything that is settled. */
+  /** The last message of the fork. Undefined: everything that is settled. */
   readonly message: string | undefined
-  /** Of the first prompt behind it, if there is one. */
+  /** The sequence of the first prompt after it, if there is one. */
   readonly next: number | undefined
 }
 
@@ -30,7 +30,7 @@ export const findForkPlace = (
     }
     const prompt = yield* requirePrompt(sessionID, prompts, at)
     const next = prompts.find(({ seq }) => seq > prompt.seq)?.seq
-    // The id of a prompt is the id of its message: the fork ends with that, before any answer.
+    // A prompt has the id of its message. The fork ends with that message, before any answer.
     if (prompt.id === at) return { message: at, next: prompt.seq }
     if (next === undefined) return { message: undefined, next }
     const stretch = { direction: "down", from: next, limit: LIMITS.messagesPerPage } as const

@@ -1,4 +1,4 @@
-/** Which files an undo changes, read from the trees that were kept. */
+/** Which files an undo changes, read from the kept trees. */
 import { Failure, type Location } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -14,13 +14,13 @@ import { FilePlaces, type FileTrees } from "../port/file-trees.ts"
 import { entriesOf, Settings } from "../session/index.ts"
 
 export interface RestoredFile {
-  /** Relative to the top of the checkout, or of the place outside of one. */
+  /** Relative to the top of the checkout, or to the place when there is no checkout. */
   readonly path: string
   readonly change: "added" | "changed" | "removed"
 }
 
 export interface RestorePlan {
-  /** Undefined: every file stands as it is to. */
+  /** Undefined: every file is already in its wanted state. */
   readonly trees: FileTreePair | undefined
   readonly files: readonly RestoredFile[]
 }
@@ -47,7 +47,7 @@ export const withFiles = <A>(
     })
   })
 
-/** What a turn did to files. One whose end was never seen may have done anything that is different now. */
+/** The file changes of a turn. If its end was never recorded, any difference since may be its doing. */
 export const changesOfTurn = async (files: FileTrees, window: FileWindow): Promise<TurnChanges> => {
   const { named, all } = window
   const changes = new Map<string, TreeChange>()
@@ -73,7 +73,7 @@ export const changesOfTurn = async (files: FileTrees, window: FileWindow): Promi
   return { changes: [...changes.values()], isDoubtful }
 }
 
-/** Files that others have changed since are refused, unless they may be overwritten. Fails with FILES_CHANGED. */
+/** Refuses files that others have changed since, unless they may be overwritten. Fails with FILES_CHANGED. */
 export const planRestore = async (
   files: FileTrees,
   wishes: readonly Wish[],
@@ -82,7 +82,7 @@ export const planRestore = async (
   const taken = await files.take(wishes.map(({ path }) => `${files.top}/${path}`))
   const now = await files.read(taken.tree)
   const { writes, changed } = decideRestoring(wishes, now)
-  // What we cannot keep we cannot bring back either.
+  // What we cannot keep, we cannot restore either.
   const lost = new Set(taken.skipped)
   const refused = overwrite ? changed.filter((path) => lost.has(path)) : changed
   if (refused.length > 0)

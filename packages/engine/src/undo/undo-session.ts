@@ -1,7 +1,7 @@
 /**
- * Takes back what prompts led to, and takes that back again. The session is held meanwhile, so nobody works on it. What is about
- * to happen is recorded first, with both states of every file in trees that are kept; then the files change; then the end is
- * recorded, and with it the conversation changes.
+ * Undoes the work of prompts, and redoes it. The session is held during this, so no process works on it. First the plan is
+ * recorded, with both states of every file in kept trees. Then the files change. Then the end is recorded, and with it the
+ * conversation changes.
  */
 import { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -22,19 +22,19 @@ export interface UndoWish {
   readonly sessionID: string
   readonly conversation: boolean
   readonly files: boolean
-  /** Also files that others have changed since. */
+  /** Overwrites even files that others have changed since. */
   readonly overwrite: boolean
 }
 
 export interface Undone {
   readonly undoID: string
-  /** Oldest first: those taken back, or brought back. */
+  /** The undone or redone prompts, oldest first. */
   readonly prompts: readonly PromptMark[]
   readonly conversation: boolean
   readonly files: readonly RestoredFile[]
-  /** Files somebody changed in that very moment: they stay as they are. */
+  /** Files that somebody changed at that very moment. They are left unchanged. */
   readonly left: readonly string[]
-  /** Why files of some turn could not be taken back: they were not kept. */
+  /** Why the files of some turns could not be restored: they were not kept. */
   readonly missed: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export type UndoServices = Store | FoldedSessions | Signals | Settings | Ids | F
 
 export const undoSession = (
   wish: UndoWish & {
-    /** The last so many prompts, or all from a place of the log on. */
+    /** The last `count` prompts, or all from a place of the log on. */
     readonly last: { readonly count: number } | { readonly from: number }
   },
 ): Effect.Effect<Undone, Failure, UndoServices> =>
@@ -76,7 +76,7 @@ export const undoSession = (
     }),
   )
 
-/** The last undo, as it was done: conversation, files, or both. */
+/** Redoes the last undo as it was done: conversation, files, or both. */
 export const redoSession = (
   wish: Pick<UndoWish, "sessionID" | "overwrite">,
 ): Effect.Effect<Undone, Failure, UndoServices> =>
@@ -157,7 +157,7 @@ const carryOut = (
     }
   })
 
-/** Where nothing was ever kept, a missing git is no reason to keep the conversation. */
+/** When no file was ever kept, a missing git does not prevent undoing the conversation. */
 const unlessNothingKept = <R>(
   undoing: Undoing,
   from: number,
@@ -171,7 +171,7 @@ const reasonsSince = ({ missed }: Undoing, from: number): readonly string[] => [
   ...new Set(missed.filter(({ seq }) => seq >= from).map(({ reason }) => reason)),
 ]
 
-/** Work that has settled gives the session back within a moment. */
+/** Settled work releases the session within a moment. */
 const acquireSoon = (id: string, attempts = 40): Effect.Effect<Acquisition, Failure, Store> =>
   Effect.flatMap(
     Store.use(({ leases }) => leases.acquire(id)),
@@ -181,7 +181,7 @@ const acquireSoon = (id: string, attempts = 40): Effect.Effect<Acquisition, Fail
         : Effect.andThen(Effect.sleep(LIMITS.leasePollMs), acquireSoon(id, attempts - 1)),
   )
 
-/** Nobody else works on the session meanwhile, and nothing of it is open. */
+/** No other process works on the session while `use` runs, and nothing in it is open. */
 const holding = <A, R>(
   id: string,
   use: (session: SessionHandle) => Effect.Effect<A, Failure, R>,

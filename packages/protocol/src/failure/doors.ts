@@ -1,6 +1,6 @@
 import type { FailureEntry } from "./entry.ts"
 
-/** Failures of the ways in: editors, search, schedules. */
+/** Failures of editors, search and schedules. */
 export const DOORS_FAILURES = {
   ACP_CONTENT_UNSUPPORTED: {
     exit: 1,

@@ -314,7 +314,7 @@ export const ENGINE_FAILURES = {
   },
 } as const satisfies Record<string, FailureEntry>
 
-/** A catalogue can have hundreds of models; a sentence cannot. */
+/** A catalogue may have hundreds of models; a sentence may not. */
 const few = (names: string): string => {
   const all = names.split(", ")
   return all.length <= SHOWN ? names : `${all.slice(0, SHOWN).join(", ")} and ${all.length - SHOWN} more`

@@ -1,8 +1,8 @@
 export type Facts = Readonly<Record<string, string | number>>
 
 /**
- * One way things go wrong: what to tell a reader who cannot see the code. `exit` is the command's exit code, `http` the
- * status of a route; `cause` and `next` are sentences (`next` starts in lower case, it stands behind "Next: ").
+ * One kind of failure, described for a reader who cannot see the code. `exit` is the command's exit code, `http` the status
+ * of a route. `cause` and `next` are sentences; `next` starts in lower case, because it follows "Next: ".
  */
 export interface FailureEntry {
   readonly exit: number

@@ -1,6 +1,6 @@
 import type { FailureEntry } from "./entry.ts"
 
-/** Failures of worktrees: making them, looking at them, applying them. */
+/** Failures of worktrees: creating, inspecting and applying them. */
 export const HANDS_FAILURES = {
   GIT_MISSING: {
     exit: 1,

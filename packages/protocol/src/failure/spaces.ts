@@ -1,10 +1,10 @@
 import type { Facts, FailureEntry } from "./entry.ts"
 
-/** The engine says which agents it knows, spaces which name was perhaps meant. */
+/** The engine names the agents it knows; spaces suggests the name that was probably meant. */
 const isEngineAgent = (facts: Facts): boolean =>
   facts["suggestion"] === undefined && facts["known"] !== undefined
 
-/** By the system's own name of what went wrong. */
+/** By the system's name of the error. */
 const SYSTEM_ADVICE: Readonly<Record<string, string>> = {
   EEXIST: "move away what stands there: something else is needed in its place.",
   ENOTDIR: "move away the file that stands where a folder is needed.",
@@ -29,7 +29,7 @@ export const SPACES_FAILURES = {
         ? "run 'meridian --help' to see the commands."
         : `did you mean 'meridian ${f["suggestion"]}'? Run 'meridian --help' to see the commands.`,
   },
-  /** Of the command by a signal; of an engine session by its interrupt. */
+  /** For the command: a signal. For an engine session: its interrupt. */
   INTERRUPTED: {
     exit: 130,
     http: 409,
@@ -80,7 +80,7 @@ export const SPACES_FAILURES = {
         ? "work in a folder of your own, or set MERIDIAN_REPO_ROOT to the project you mean."
         : `give --allow-foreign if you mean to work on it as ${f["flag"]}, or use a folder of your own.`,
   },
-  /** A folder that came from somewhere else may hold anything under our names. */
+  /** A folder from elsewhere may contain anything under our names. */
   STATE_NOT_PLAIN: {
     exit: 1,
     http: 409,
@@ -223,7 +223,7 @@ export const SPACES_FAILURES = {
     cause: (f) => `Undefined template variables: ${f["names"]}.`,
     next: () => "give each with --var KEY=VALUE.",
   },
-  /** A file of the folder could slip a flag of the harness in as a name. */
+  /** A file of the folder could smuggle in a flag of the harness as a name. */
   NAME_LIKE_FLAG: {
     exit: 2,
     http: 400,

@@ -1,6 +1,6 @@
 import type { FailureEntry } from "./entry.ts"
 
-/** Failures of taking back what prompts led to. */
+/** Failures of undoing the work of prompts. */
 export const UNDO_FAILURES = {
   NOTHING_TO_UNDO: {
     exit: 1,

@@ -1,9 +1,9 @@
-/** Patterns with alternatives become the patterns they stand for, within a bound. Unbalanced signs mean themselves. */
+/** Expands patterns with alternatives into plain patterns, up to a limit. Unbalanced brackets are literal. */
 
 export interface BraceOptions {
-  /** Most alternatives. */
+  /** The most alternatives. */
   readonly limit: number
-  /** Also `{1..3}`, `@(a|b)` and `?(a|b)`, not only `{a,b}`. */
+  /** Also expands `{1..3}`, `@(a|b)` and `?(a|b)`, not only `{a,b}`. */
   readonly extended: boolean
 }
 
@@ -56,7 +56,7 @@ const braces = (pattern: string, start: number, { limit, extended }: BraceOption
   const range = /^(\d{1,4})\.\.(\d{1,4})$/.exec(inside.options[0] ?? "")
   if (range === null) return undefined
   const [low, high] = [Number(range[1]), Number(range[2])]
-  // One more than the bound is enough to be rejected by it.
+  // One more than the limit is enough to exceed it.
   const count = Math.min(Math.abs(high - low), limit) + 1
   const step = high < low ? -1 : 1
   return { ...inside, options: Array.from({ length: count }, (_, index) => String(low + index * step)) }
@@ -70,7 +70,7 @@ const groupOf = (pattern: string, start: number): Group | undefined => {
   return { ...inside, options: sign === "?" ? ["", ...inside.options] : inside.options }
 }
 
-/** The options between a pair of signs, nested pairs kept whole. */
+/** The options between two brackets. Nested pairs stay whole. */
 const balanced = (
   pattern: string,
   start: number,

@@ -1,10 +1,10 @@
 /**
- * Globs over paths, in time linear in pattern times path, whatever the pattern. This is the part that all dialects share:
- * `*` and `?` stay within a name, `**` spans names, `[a-z]` and `[!a]` are classes, `\` makes the next character mean itself.
+ * Globs for paths, in time linear in pattern times path for any pattern. This part is common to all dialects: `*` and `?`
+ * stay within a name, `**` spans names, `[a-z]` and `[!a]` are classes, `\` makes the next character literal.
  *
- * Why not a library: they translate a glob into a regular expression, and a file from a cloned repository can then choose one
- * that backtracks for minutes. Here only the latest wildcard is ever retried: what an earlier one could take, the later one
- * can take as well.
+ * Why not a library: libraries translate a glob into a regular expression, and a file of a cloned repository could choose
+ * one that backtracks for minutes. Here only the latest wildcard is ever retried, because it can take whatever an earlier
+ * one could.
  */
 export type GlobSegment = "**" | readonly GlobToken[]
 
@@ -18,7 +18,7 @@ type GlobToken =
       readonly ranges: readonly (readonly [string, string])[]
     }
 
-/** Steps a match may still take. One object may be shared by many matches and is counted down. */
+/** How many steps are left. Several matches may share one object and count it down. */
 export interface Effort {
   left: number
 }
@@ -26,7 +26,7 @@ export interface Effort {
 /** A part of a pattern between two slashes. */
 export const globSegment = (segment: string): GlobSegment => (segment === "**" ? "**" : tokensOf(segment))
 
-/** False once the effort is spent. A closing `**` also matches no name at all only with `mayEndEmpty`. */
+/** False once the effort is spent. A trailing `**` matches no name only with `mayEndEmpty`. */
 export const matchesSegments = (
   pattern: readonly GlobSegment[],
   names: readonly string[],
@@ -59,9 +59,12 @@ export const matchesSegments = (
   return part === pattern.length
 }
 
-/** The same walk over characters. Written out twice: one walk with callbacks is ten times slower, and this runs for every rule and path. */
+/**
+ * The same loop over characters. It is written out twice because one loop with callbacks is ten times slower, and this runs
+ * for every rule and path.
+ */
 const matchesName = (tokens: readonly GlobToken[], name: string, effort: Effort): boolean => {
-  // Nearly every segment is a name, `*`, or `*` and an ending: no walk for those.
+  // Nearly every segment is a name, `*`, or `*` with an ending. Those need no loop.
   const [first, second] = tokens
   if (tokens.length === 1 && first?.kind === "text") return first.value === name
   if (tokens.length === 1 && first?.kind === "star") return true
@@ -140,7 +143,7 @@ const tokensOf = (segment: string): readonly GlobToken[] => {
   return tokens
 }
 
-/** Undefined for a bracket that is never closed: it means itself. A first `]` is a member. */
+/** Undefined for an unclosed bracket, which is literal. A leading `]` is a member. */
 const readClass = (
   segment: string,
   start: number,

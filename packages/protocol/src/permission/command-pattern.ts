@@ -1,17 +1,17 @@
 /**
- * Rules about shell commands. What allows must be sure of what runs; what asks or refuses may see too much. So the same
- * pattern is read in two ways, depending on what the rule does.
+ * Rules about shell commands. A rule that allows must be sure of what runs; a rule that asks or refuses may match too much.
+ * So the same pattern is read in two ways, depending on the rule's effect.
  */
 import { readShellWords } from "./shell-words.ts"
 import { matchesText, matchesWildcard, textOfPattern } from "./wildcard.ts"
 
 /**
  * Whether a rule that allows, or a saved approval, covers a command. `*` alone covers everything. A text without wildcards
- * covers that very text: whoever wrote it saw it. A pattern covers commands that are plain words, word by word:
+ * covers exactly that text, because its author saw it. A pattern covers commands of plain words, word by word:
  *
- *   `npm test *`     npm test, and whatever words follow
- *   `npm run lint*`  the same for every word that begins so: a star at the end goes on to the end of the command
- *   `git * --stat`   a star between words is one word or more
+ *   `npm test *`     npm test, and any words after it
+ *   `npm run lint*`  every word that begins like this: a star at the end reaches to the end of the command
+ *   `git * --stat`   a star between words is one or more words
  *   `ls src/?`       elsewhere stars and question marks stay within a word
  */
 export const allowsCommand = (pattern: string, command: string): boolean => {
@@ -24,15 +24,15 @@ export const allowsCommand = (pattern: string, command: string): boolean => {
   return matchesWords(wanted, read.words)
 }
 
-/** Whether a rule that asks or refuses is about a command: by its text or by its words, wherever it is to run. */
+/** Whether a rule that asks or refuses concerns a command, by its text or its words, in whatever folder it runs. */
 export const concernsCommand = (pattern: string, resource: string): boolean =>
   [resource, withoutFolder(resource)].some(
     (command) => matchesWildcard(pattern, command) || allowsCommand(pattern, command),
   )
 
 /**
- * What permissions call a command that is to run in another folder than the session's own. No pattern that allows covers
- * it: the same words mean something else there. What a person approves is this text, folder and all.
+ * The name of a command that will run outside the session's folder. No allowing pattern covers it, because the same words
+ * mean something else there. A person approves exactly this text, including the folder.
  */
 export const commandResource = (command: string, folder: string): string =>
   folder === "." || folder === "" ? command : `(in ${folder.replaceAll(")", "%29")}) ${command}`
@@ -41,7 +41,7 @@ const withoutFolder = (resource: string): string => resource.replace(/^\(in [^)]
 
 const matchesWords = (wanted: readonly string[], words: readonly string[]): boolean => {
   const last = wanted.at(-1) ?? ""
-  // A star at the very end takes every word that is left, and none if it stands alone.
+  // A star at the very end takes all remaining words; alone it may also take none.
   const isOpen = last.endsWith("*") && !last.endsWith("\\*")
   let at = 0
   let word = 0
@@ -54,7 +54,7 @@ const matchesWords = (wanted: readonly string[], words: readonly string[]): bool
       star = at
       resumeAt = word
       at += 1
-      // One word at least.
+      // At least one word.
       word += 1
     } else if (pattern !== undefined && matchesText(pattern, words[word] ?? "")) {
       at += 1

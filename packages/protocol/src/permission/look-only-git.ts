@@ -1,16 +1,16 @@
 /**
  * Git that only looks. `git status`, `git log` and `git diff` run programs that a repository names: file system monitors,
- * hooks, pagers, external diffs, text converters, filters, verifiers of signatures, transports. A folder that came from
- * somewhere else brings its own configuration, so the look-only tier uses fixed command lines with all of that switched off.
+ * hooks, pagers, external diffs, text converters, filters, signature verifiers, transports. A folder from elsewhere brings
+ * its own configuration, so the look-only tier uses fixed command lines with all of that switched off.
  *
- * Checked with a real git against a repository that names each of them (`test/attack/git.test.ts`).
+ * Tested with a real git against a repository that names each of them (`test/attack/git.test.ts`).
  */
 export const LOOKING_COMMANDS = ["status", "log", "diff"] as const
 
 export interface HardenedCommand {
   readonly command: "git"
   readonly args: readonly string[]
-  /** Laid over the environment; undefined removes a variable. */
+  /** Merged over the environment; undefined removes a variable. */
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -43,7 +43,7 @@ const FLAGS = {
   diff: ["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
 } as const satisfies Record<(typeof LOOKING_COMMANDS)[number], readonly string[]>
 
-/** What the repository may not decide, as settings that go before every file of it. */
+/** Settings that override every file of the repository. */
 export const lookingSettings = (
   drivers: readonly string[],
 ): readonly (readonly [key: string, value: string])[] => [
@@ -77,10 +77,10 @@ export const lookingSettings = (
   ),
 ]
 
-/** Git calls an external diff with seven words: a path, then file, hash and mode of each side. */
+/** Git calls an external diff with seven arguments: a path, then file, hash and mode of each side. */
 const PLAIN_DIFF = 'f() { diff -u "$2" "$5"; true; }; f'
 
-/** Asks for the drivers a repository names; only reads configuration. */
+/** Lists the drivers that a repository names. Only reads configuration. */
 export const DRIVER_QUERY = [
   "config",
   "--null",
@@ -89,7 +89,7 @@ export const DRIVER_QUERY = [
   "^(filter|diff)\\..*\\.",
 ] as const
 
-/** `filter.lfs`, `diff.word`: each once. A name with a newline cannot be switched off, and git refuses it, too. */
+/** `filter.lfs`, `diff.word`, each once. A name with a newline cannot be switched off, but git refuses it as well. */
 export const readDrivers = (answer: string): readonly string[] => [
   ...new Set(
     answer
@@ -110,11 +110,11 @@ const GIT_VARIABLES: Readonly<Record<string, string | undefined>> = {
 }
 
 /**
- * The same as variables, for a program that runs git itself. They are added to what the user has set already. A setting
- * cannot switch external diffs off, as a flag can, so that they are a plain diff here.
+ * The same as variables, for a program that runs git itself. They are added to what the user has set. A setting cannot
+ * switch off external diffs as a flag can, so they become a plain diff here.
  *
- * Settings go into the one variable in which git hands `-c` on to its own children. The documented ones have KEY in their
- * names, and a harness that keeps secrets from its tools would take them away.
+ * All settings go into the single variable with which git passes `-c` to its children. The documented variables have KEY in
+ * their names, and a harness that hides secrets from its tools would remove them.
  */
 export const lookingEnvironment = (
   drivers: readonly string[],
@@ -128,7 +128,7 @@ export const lookingEnvironment = (
   }
 }
 
-/** Every git reads `'key=value'`; a key that has an equals sign itself needs the form of newer ones. */
+/** Every git version reads `'key=value'`. A key with an equals sign needs the form of newer versions. */
 const parameter = ([key, value]: readonly [string, string]): string =>
   key.includes("=") ? `${quoted(key)}=${quoted(value)}` : quoted(`${key}=${value}`)
 

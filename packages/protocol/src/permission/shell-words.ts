@@ -1,17 +1,17 @@
 /**
- * A command line as a shell would split it into words, when that is all the shell would do with it.
+ * Splits a command line into words as a shell would, if that is all the shell would do with it.
  *
- * An allowed pattern such as `npm test *` promises that only `npm test` runs. A shell reads much more into a line: it
- * substitutes, expands, redirects and chains. So a line is understood only when it is plain words: blanks between words,
- * and quotes around blanks. One sign of anything else, inside quotes too, and the line is not ours to judge.
+ * An allowed pattern such as `npm test *` promises that only `npm test` runs. A shell does much more with a line: it
+ * substitutes, expands, redirects and chains. So a line is accepted only when it is plain words: blanks between words, and
+ * quotes around blanks. With any other special character, even inside quotes, we do not judge the line.
  *
- * Why not a library: those that split words (shell-quote, shlex, string-argv) answer what the arguments would be, and
- * guess where a shell would do more. The question here is whether it would do more, and a guess is a hole. Bash and
- * POSIX sh (dash) read plain words alike; `shell-words.test.ts` asks a real bash.
+ * Why not a library: libraries that split words (shell-quote, shlex, string-argv) return the arguments, and guess where a
+ * shell would do more. The question here is whether it would do more, and a guess is a hole. Bash and POSIX sh (dash) read
+ * plain words alike; `shell-words.test.ts` asks a real bash.
  */
 export type ShellReading =
   | { readonly kind: "words"; readonly words: readonly [string, ...(readonly string[])] }
-  /** Nothing, or more than words: whoever is responsible has to look at it. */
+  /** Nothing, or more than words. The caller must decide. */
   | { readonly kind: "more"; readonly why: string }
 
 /** Linear in the length of the line; never throws. */
@@ -47,15 +47,15 @@ export const readShellWords = (command: string): ShellReading => {
 }
 
 /**
- * Expansion, substitution, redirection, lists, globs, braces, tilde and escapes; line ends and other controls; blanks that a
- * locale may count as such. Anywhere: quotes around one of these would have to be understood, too.
+ * Expansion, substitution, redirection, lists, globs, braces, tilde and escapes; line ends and other control characters;
+ * blanks in some locales. Anywhere in the line, because otherwise quotes around them would have to be understood too.
  */
 const SPECIAL = /[$`\\;&|<>()*?[\]{}~]|(?!\t)\p{Cc}|[^\P{Z} ]|\p{Cs}/u
 
-/** Not an assignment (`A=b program`), a job (`%1`) or a flag; names and paths as programs have them. */
+/** A name or path as programs have them; not an assignment (`A=b program`), a job (`%1`) or a flag. */
 const PROGRAM = /^[\p{L}\p{N}_./@+:,-]*$/u
 
-/** Reserved words of bash, and the builtins that run what follows them. */
+/** Reserved words of bash, and builtins that run the words after them. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   `! . [[ ]] builtin case command coproc do done elif else esac eval exec fi for function if in select source then time trap
    until while { }`.split(/\s+/),

@@ -1,15 +1,15 @@
 /**
- * Patterns of permissions over a text: `*` is any run of characters, `?` is one, a backslash takes the meaning from a star, a
- * question mark and itself. A trailing ` *` also matches nothing at all (`git status *` covers `git status`). On a mismatch
- * only the last star moves: never exponential, whatever the pattern.
+ * Permission patterns for a text: `*` is any run of characters, `?` is one character, and a backslash makes a star, a
+ * question mark or a backslash literal. A trailing ` *` also matches nothing (`git status *` covers `git status`). On a
+ * mismatch only the last star moves, so no pattern takes exponential time.
  */
 export const matchesWildcard = (pattern: string, text: string): boolean =>
   (pattern.endsWith(" *") && matchesText(pattern.slice(0, -2), text)) || matchesText(pattern, text)
 
-/** As a pattern that matches this text and nothing else: approvals are saved as what the person saw. */
+/** A pattern that matches exactly this text. Approvals are saved as the text that the person saw. */
 export const literalPattern = (text: string): string => text.replaceAll(/[*?\\]/g, "\\$&")
 
-/** The one text a pattern without wildcards matches; undefined when it has any. */
+/** The only text that a pattern without wildcards matches; undefined when it has any. */
 export const textOfPattern = (pattern: string): string | undefined => {
   let text = ""
   for (let at = 0; at < pattern.length; at += 1) {
@@ -22,7 +22,7 @@ export const textOfPattern = (pattern: string): string | undefined => {
   return text
 }
 
-/** The same without the rule for a trailing ` *`. */
+/** The same, without the rule for a trailing ` *`. */
 export const matchesText = (pattern: string, text: string): boolean => {
   let atPattern = 0
   let atText = 0

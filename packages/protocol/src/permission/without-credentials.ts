@@ -1,15 +1,15 @@
 /**
- * The environment that commands and MCP servers find: the person's own, without credentials. A model that is led astray can
- * print what a command sees, so a command sees no key unless the user named its variable.
+ * The environment for commands and MCP servers: the user's own, without credentials. A misled model can print whatever a
+ * command sees, so a command sees a key only if the user named its variable.
  */
 type Environment = Readonly<Record<string, string | undefined>>
 
 export const withoutCredentials = (
   environment: Environment,
   options: {
-    /** Keys of providers in use: left out whatever their variable is called. */
+    /** Keys of providers in use. They are removed from any variable. */
     readonly secrets: readonly string[]
-    /** Names of variables to keep all the same. */
+    /** Names of variables to keep anyway. */
     readonly keep: readonly string[]
   },
 ): Environment => {
@@ -23,7 +23,7 @@ export const withoutCredentials = (
   )
 }
 
-/** By its name, or by a value that says itself what it is. An empty one tells nothing. */
+/** Judged by its name, or by a value with a recognisable form. An empty value is harmless. */
 const looksSecret = (name: string, value: string): boolean =>
   value !== "" && (SECRET_NAME.test(name) || SECRET_VALUES.some((shape) => shape.test(value)))
 
@@ -33,7 +33,7 @@ const SECRET_NAME =
   /(?:^|[_-])(?:key|keys|apikey|auth|pat|pass|credentials?)$|(?:^|[_-])(?:access_?key|secret|secrets|token|tokens|password|passwd|passphrase|private_?key)(?:[_-]|$)|(?:password|secret|token|apikey)$/i
 
 const SECRET_VALUES: readonly RegExp[] = [
-  // Keys that say what they are.
+  // Keys with a known prefix.
   /^(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|ghu|github_pat|glpat|xox[abp]|AIza|AKIA|ASIA|ya29)[-_.]?[\w.-]{16,}$/,
   /^eyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*$/,
   /-----BEGIN [A-Z ]*PRIVATE KEY/,

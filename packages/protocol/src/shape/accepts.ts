@@ -1,7 +1,7 @@
 /**
- * A schema as one function that says yes or no. The library copies every value it checks, which takes longer than parsing
- * the value's JSON; this copies nothing and takes a tenth of it (docs/decisions/0070). It says yes exactly where the library
- * does: accepts.test.ts compares the two, and a reader that gets a no asks the library for the reason.
+ * A schema as one function that answers yes or no. The library copies every value it checks, which takes longer than
+ * parsing the value's JSON. This copies nothing and takes a tenth of that (docs/decisions/0070). It says yes exactly when
+ * the library does: accepts.test.ts compares the two, and a reader that gets a no asks the library for the reason.
  */
 import type { GenericPipeItem } from "valibot"
 
@@ -47,7 +47,7 @@ export const accepts = (schema: Schema, unknown: "refuse" | "keep"): Test => {
   }
 }
 
-/** Walks the keys that are there: a value has few of those it may have. */
+/** Loops over the present keys, because a value has few of the possible ones. */
 const objectTest = (entries: Readonly<Record<string, Schema>>, unknown: "refuse" | "keep"): Test => {
   const fields = new Map(
     Object.entries(entries).map(([name, entry]) => [
@@ -80,7 +80,7 @@ const mapTest =
     return true
   }
 
-/** The tag says which option is walked. */
+/** The tag selects the option. */
 const variantTest = (key: string, options: readonly Schema[], unknown: "refuse" | "keep"): Test => {
   const byTag = new Map(
     options.flatMap((option) => {

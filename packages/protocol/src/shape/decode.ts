@@ -1,6 +1,6 @@
 /**
- * Outside data -> a value of the shape's type, or one problem that says where and what. The library finds the problem; the
- * words are ours, the same on every edge.
+ * Turns outside data into a value of the shape's type, or into one problem that says where and what. The library finds the
+ * problem. The words are ours, and the same on every edge.
  */
 import * as v from "valibot"
 
@@ -17,7 +17,7 @@ export type Decoded<T> =
   | { readonly tag: "value"; readonly value: T }
   | { readonly tag: "problem"; readonly problem: Problem }
 
-/** Made once for each edge. What needs no change is handed on as it is, not copied. */
+/** Made once per edge. A value that needs no change is passed on without a copy. */
 export const decoder = <T>(shape: Shape<T>, reading: Reading = {}): ((value: unknown) => Decoded<T>) => {
   const schema = readBy(schemaOf(shape), reading)
   const isRight = makeTest(shape, reading)
@@ -31,7 +31,7 @@ export const decoder = <T>(shape: Shape<T>, reading: Reading = {}): ((value: unk
   }
 }
 
-/** Says whether a value has the form, as fast as we can. Unknown keys are refused unless the reading keeps them. */
+/** Tests as fast as possible whether a value has the form. Unknown keys are refused unless the reading keeps them. */
 export const tester = <T>(
   shape: Shape<T>,
   unknown: "refuse" | "keep" = "refuse",
@@ -40,7 +40,7 @@ export const tester = <T>(
   return (value): value is T => test(value)
 }
 
-/** The value, or INVALID_INPUT. `what` begins the sentence where no field can: "The body". */
+/** Returns the value, or throws INVALID_INPUT. `what` begins the sentence when no field does: "The body". */
 export const reader = <T>(
   shape: Shape<T>,
   options: Reading & { readonly what: string; readonly fail?: (sentence: string) => Failure },
@@ -56,7 +56,7 @@ export const reader = <T>(
 
 const invalidInput = (what: string): Failure => new Failure("INVALID_INPUT", { what })
 
-/** None where the value has to be changed on its way in. */
+/** Undefined when the value must be changed while reading. */
 const makeTest = (shape: Shape<unknown>, reading: Reading) => {
   const { unknown = "refuse", names = "same", loose = false } = reading
   return unknown === "strip" || names !== "same" || loose ? undefined : accepts(schemaOf(shape), unknown)

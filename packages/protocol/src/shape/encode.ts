@@ -1,4 +1,4 @@
-/** A value as an edge writes it: the names of the wire, and nothing for what is absent. Keys of maps are data and stay. */
+/** A value as an edge writes it: with the names of the wire, without absent fields. Keys of maps are data and stay. */
 import { isJsonObject, type Json, type JsonObject } from "../json.ts"
 import { accepts } from "./accepts.ts"
 import { outsideName } from "./read-by.ts"

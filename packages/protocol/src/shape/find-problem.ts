@@ -1,4 +1,4 @@
-/** What the library says is wrong -> our problem. */
+/** Turns an issue of the library into our problem. */
 import type { BaseIssue } from "valibot"
 
 import { oneLine } from "../plain-text.ts"
@@ -16,7 +16,9 @@ export const findProblem = (issue: Issue): Problem => {
   return { path, kind: "wrong", expected: issue.message, got: describe(issue) }
 }
 
-/** The message is the name that was perhaps meant (`objectWords`). A misspelt key is told, not the one missing for it. */
+/**
+ * The message is the name that was probably meant (`objectWords`). A misspelt key is reported instead of the missing one.
+ */
 const keyProblem = (issue: Issue, path: Problem["path"]): Problem => {
   const other = issue.message
   if (issue.expected === "never") return { path, kind: "unknown", meant: other === "" ? undefined : other }
@@ -24,14 +26,14 @@ const keyProblem = (issue: Issue, path: Problem["path"]): Problem => {
   return { path: [...path.slice(0, -1), other], kind: "unknown", meant: String(path.at(-1)) }
 }
 
-/** Of several forms that were tried, the one that came furthest was probably meant. None when all failed at once. */
+/** Of several attempted forms, the one that matched deepest was probably meant. Undefined when all failed at the top. */
 const deepest = (issues: readonly Issue[]): Problem | undefined =>
   issues
     .map(findProblem)
     .filter(({ path }) => path.length > 0)
     .toSorted((one, other) => other.path.length - one.path.length)[0]
 
-/** What is wrong about these is the value, not its kind. */
+/** For these types the value is wrong, not its kind. */
 const BY_VALUE: ReadonlySet<string> = new Set([
   "picklist",
   "integer",

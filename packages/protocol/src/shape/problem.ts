@@ -1,4 +1,4 @@
-/** What is wrong with a value: where, what was expected there, what came. One problem, the one that helps most. */
+/** What is wrong with a value: where, what was expected, what came. Only one problem, the most helpful. */
 import { oneLine } from "../plain-text.ts"
 
 export type Problem = {
@@ -8,11 +8,11 @@ export type Problem = {
   | { readonly kind: "missing" }
   | { readonly kind: "unknown"; readonly meant: string | undefined }
   | { readonly kind: "wrong"; readonly expected: string; readonly got: string }
-  /** A record of a version that this program does not read. */
+  /** A record of a version that this program cannot read. */
   | { readonly kind: "version"; readonly found: number; readonly known: number }
 )
 
-/** A sentence without its full stop: "`prompt.text` must be text, not a number". `what` stands for the value itself. */
+/** A sentence without its full stop: "`prompt.text` must be text, not a number". `what` names the value itself. */
 export const problemText = (problem: Problem, what: string): string => {
   const where = problem.path.length === 0 ? what : `\`${pathText(problem.path)}\``
   switch (problem.kind) {
@@ -27,5 +27,5 @@ export const problemText = (problem: Problem, what: string): string => {
   }
 }
 
-/** `files.0.name`: the way to the value, each step short enough to read. */
+/** `files.0.name`: the path to the value, with each step shortened for display. */
 const pathText = (path: Problem["path"]): string => path.map((step) => oneLine(String(step), 80)).join(".")

@@ -15,7 +15,7 @@ import {
 } from "./schema.ts"
 import { snakeName } from "./wire-name.ts"
 
-/** The schema of the same values for one kind of edge. Made once for each reader, not for each value. */
+/** The schema of the same values for one kind of edge. Made once per reader, not per value. */
 export const readBy = (schema: Schema, reading: Reading): Schema => {
   const inner = (child: Schema): Schema => readBy(child, reading)
   const node = nodeOf(schema)
@@ -57,7 +57,7 @@ const readObject = (entries: Readonly<Record<string, Schema>>, reading: Reading)
   return names.every(([written, name]) => written === name) ? forgiving : renamed(forgiving, inside)
 }
 
-/** Takes the names from outside off what came through. */
+/** Replaces outside names by our own in what was accepted. */
 const renamed = (schema: Schema, inside: ReadonlyMap<string, string>): Schema => ({
   ...schema,
   "~run": (dataset, config) => {
@@ -82,7 +82,7 @@ const forgive =
     )
   }
 
-/** Other name -> name. */
+/** Outside name -> our name. */
 const otherNames = (entries: Readonly<Record<string, Schema>>): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(entries).flatMap(([name, entry]) => {

@@ -1,6 +1,6 @@
 /**
- * The schemas of valibot that shapes are made of, and the one view through which this folder looks into them. A schema's
- * message holds the words for what it expects.
+ * The valibot schemas behind shapes, and the only view through which this folder inspects them. A schema's message holds
+ * the words for what it expects.
  */
 import * as v from "valibot"
 
@@ -15,7 +15,7 @@ type Entries = Readonly<Record<string, Schema>>
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every shape is made in shape.ts, of a schema
 export const schemaOf = (shape: { readonly kind: "schema" }): Schema => shape as unknown as Schema
 
-/** What the library keeps in a schema, as far as we walk it. */
+/** The part of a schema's internals that we use. */
 export type Node =
   | { readonly type: "pipe"; readonly first: Schema; readonly actions: readonly Action[] }
   | { readonly type: "strict_object"; readonly entries: Entries }
@@ -38,11 +38,11 @@ export const nodeOf = (schema: Schema): Node => {
   return schema as unknown as Node
 }
 
-/** Objects have no words of their own in the schema: see `objectWords`. */
+/** Objects have no words in their schema: see `objectWords`. */
 export const wordsOf = (schema: Schema): string =>
   "message" in schema && typeof schema.message === "string" ? schema.message : "an object"
 
-/** The library knows pipes of a fixed length only; a schema without actions needs none. */
+/** The library types only pipes of a fixed length. A schema without actions needs none. */
 export const piped = (schema: Schema, actions: readonly Action[]): Schema => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
   const pipe = v.pipe as unknown as (...items: readonly [Schema, ...Action[]]) => Schema
@@ -65,7 +65,7 @@ export const variantSchema = (key: string, options: readonly Schema[]): Schema =
   return v.variant(key, options as unknown as v.VariantOptions<string>, words)
 }
 
-/** The texts in the field `key` by which an option of a variant is known. */
+/** The texts in the field `key` that identify an option of a variant. */
 export const tagsOf = (schema: Schema, key: string): readonly string[] => {
   const node = nodeOf(schema)
   if (node.type === "pipe") return tagsOf(node.first, key)
@@ -75,15 +75,15 @@ export const tagsOf = (schema: Schema, key: string): readonly string[] => {
   return tags.options
 }
 
-/** The same schema, for the value that `prepare` makes of what comes. */
+/** The same schema, applied to the value that `prepare` returns. */
 export const prepared = (schema: Schema, prepare: (value: unknown) => unknown): Schema => ({
   ...schema,
   "~run": (dataset, config) => schema["~run"]({ value: prepare(dataset.value) }, config),
 })
 
 /**
- * The library tells of a key that is unknown or missing without the keys there are. So the message of such an issue is the
- * name that was perhaps meant: the known one for an unknown key, the unknown one for a missing key. Empty when none is near.
+ * The library reports an unknown or missing key without the existing keys. So the message of such an issue is the name that
+ * was probably meant: the known one for an unknown key, the unknown one for a missing key. Empty when none is near.
  */
 const objectWords = (issue: v.BaseIssue<unknown>, names: readonly string[]): string => {
   const at = issue.path?.at(-1)
@@ -101,12 +101,12 @@ const OBJECTS = {
   keep: (entries: Entries, words: ObjectWords): Schema => v.looseObject(entries, words),
 }
 
-/** The library leaves these out of a map without a word; we refuse them. */
+/** The library silently drops these keys from a map; we refuse them. */
 const RESERVED = ["__proto__", "prototype", "constructor"]
 
 export const hasPlainKeys = (value: object): boolean => RESERVED.every((key) => !Object.hasOwn(value, key))
 
-/** The library takes a list for an object. */
+/** The library accepts a list as an object; we do not. */
 const onlyObjects = (schema: Schema, isFine: (value: object) => boolean = () => true): Schema => ({
   ...schema,
   "~run": (dataset, config) => {

@@ -1,13 +1,12 @@
 /**
- * How to say the form of a value, once. A shape gives the TypeScript type (`TypeOf`), the decoder (`decode.ts`), the JSON
- * Schema (`json-schema.ts`) and the names on the wire.
+ * The one way to describe the form of a value. A shape gives the TypeScript type (`TypeOf`), the decoder (`decode.ts`), the
+ * JSON Schema (`json-schema.ts`) and the names on the wire.
  *
  *   const PROMPT = objectOf({ text: STRING }, { files: listOf(FILE) })
  *   type Prompt = TypeOf<typeof PROMPT>
  *
- * At run time a shape is a valibot schema, and each carries the words for what it expects as its message. Only this folder
- * knows that: the type of a shape is ours, so values are readonly, optional means absent, and no declaration we ship needs
- * the library.
+ * At run time a shape is a valibot schema whose message holds the words for what it expects. Only this folder knows that.
+ * The type of a shape is ours, so values are readonly, optional means absent, and no shipped declaration needs the library.
  */
 import * as v from "valibot"
 
@@ -16,7 +15,7 @@ import { mapSchema, objectSchema, piped, schemaOf, variantSchema, wordsOf, type 
 
 declare const value: unique symbol
 
-/** `[value]` is never set: it carries the type. */
+/** `[value]` is never set; it only carries the type. */
 export interface Shape<out T> {
   readonly kind: "schema"
   readonly [value]?: T
@@ -32,19 +31,19 @@ export type ObjectOf<R extends Fields, O extends Fields = NoFields> = Flat<
   { readonly [Key in keyof R]: TypeOf<R[Key]> } & { readonly [Key in keyof O]?: TypeOf<O[Key]> }
 >
 
-/** Each constructor below says which type its schema lets through. */
+/** Each constructor below states the type that its schema accepts. */
 const shape = <T>(from: Schema): Shape<T> => from
 
 export const STRING: Shape<string> = shape(v.string("text"))
-/** Never NaN and never infinite: JSON has neither. */
+/** Never NaN or infinite, because JSON has neither. */
 export const NUMBER: Shape<number> = shape(numeric("a number"))
 export const INTEGER: Shape<number> = shape(whole("a whole number"))
-/** Whole and not negative: counts, sequence numbers, times. */
+/** A whole number that is not negative: counts, sequences, times. */
 export const COUNT: Shape<number> = shape(
   piped(whole("a whole number of at least 0"), [v.minValue(0, "a whole number of at least 0")]),
 )
 export const BOOLEAN: Shape<boolean> = shape(v.boolean("true or false"))
-/** Any JSON at all. It is not walked: what is decoded came from JSON text. */
+/** Any JSON. It is not checked further, because decoded values come from JSON text. */
 export const ANY: Shape<Json> = shape(v.custom((given) => given !== undefined, "any value"))
 /** An object whose keys are data and whose values are any JSON. */
 export const ANY_OBJECT: Shape<JsonObject> = shape(
@@ -77,7 +76,7 @@ export const integer = (least: number, most: number): Shape<number> => {
   return shape(piped(whole(words), [v.minValue(least, words), v.maxValue(most, words)]))
 }
 
-/** A number with a lower bound: `least` may be reached, and so may `most`; `above` may not. */
+/** A number with bounds: `least` and `most` are included, `above` is not. */
 export const number = (
   bound: { readonly least: number; readonly most?: number } | { readonly above: number },
 ): Shape<number> => {
@@ -108,7 +107,7 @@ export const listOf = <T>(item: Shape<T>, most?: number): Shape<readonly T[]> =>
 export const mapOf = <T>(item: Shape<T>): Shape<Readonly<Record<string, T>>> =>
   shape(mapSchema(schemaOf(item)))
 
-/** What happens to a key that is not listed is up to the reader: see `Reading`. */
+/** What happens to an unlisted key is up to the reader: see `Reading`. */
 export const objectOf = <R extends Fields, O extends Fields = NoFields>(
   required: R,
   optional?: O,
@@ -120,13 +119,13 @@ export const objectOf = <R extends Fields, O extends Fields = NoFields>(
     }),
   )
 
-/** One of several objects, told apart by the text in one field. */
+/** One of several objects, distinguished by the text in one field. */
 export const taggedBy = <Shapes extends readonly Shape<object>[]>(
   tag: string,
   ...shapes: Shapes
 ): Shape<TypeOf<Shapes[number]>> => shape(variantSchema(tag, shapes.map(schemaOf)))
 
-/** One of several forms that have nothing in common. Prefer `taggedBy`: its problems are located better. */
+/** One of several unrelated forms. Prefer `taggedBy`, which locates problems better. */
 export const anyOf = <Shapes extends readonly Shape<unknown>[]>(
   ...shapes: Shapes
 ): Shape<TypeOf<Shapes[number]>> => {
@@ -134,22 +133,25 @@ export const anyOf = <Shapes extends readonly Shape<unknown>[]>(
   return shape(v.union(options, options.map(wordsOf).join(" or ")))
 }
 
-/** A value that no JSON can hold, such as a function. `like` says what is expected. */
+/** A value that JSON cannot hold, such as a function. `like` says what is expected. */
 export const something = <T>(like: string, test: (value: unknown) => boolean): Shape<T> =>
   shape(v.custom(test, like))
 
-/** The same texts under a type of their own: for ids. */
+/** The same texts with a branded type, for ids. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the brand
 export const branded = <T extends string>(from: Shape<string>): Shape<T> => shape(schemaOf(from))
 
 export const described = <T>(from: Shape<T>, description: string): Shape<T> =>
   shape(piped(schemaOf(from), [v.description(description)]))
 
-/** Gives a shape a name of its own in documents that can refer to it. */
+/** Gives a shape a name in documents that can refer to it. */
 export const named = <T>(title: string, from: Shape<T>): Shape<T> =>
   shape(piped(schemaOf(from), [v.title(title)]))
 
-/** Other names a loose reader takes the field by. Models misname in known ways: accepted, never advertised. */
+/**
+ * Alternative names of the field for a loose reader. Models misname fields in known ways; this accepts those names and
+ * never advertises them.
+ */
 export const alsoNamed = <T>(from: Shape<T>, ...otherNames: readonly string[]): Shape<T> =>
   shape(piped(schemaOf(from), [v.metadata({ otherNames })]))
 

@@ -1,6 +1,6 @@
 /**
- * Records that outlive the program that wrote them. Each says its version: an older one is upgraded when it is read, a newer
- * one is refused in words, because reading half of it would lose the rest.
+ * Records that outlive the program that wrote them. Each states its version. An older record is upgraded when it is read; a
+ * newer one is refused with a message, because reading half of it would lose the rest.
  */
 import { isJsonObject } from "../json.ts"
 import { decoder, type Decoded } from "./decode.ts"
@@ -8,19 +8,19 @@ import type { Reading } from "./reading.ts"
 import { COUNT, objectOf, type Shape } from "./shape.ts"
 
 export interface Versions<T> {
-  /** The field that says the version, such as `v`. The shapes do not list it. */
+  /** The version field, such as `v`. The shapes do not list it. */
   readonly field: string
-  /** The version of a record that does not say one. Left out, the field is required. */
+  /** The version of a record without one. If omitted, the field is required. */
   readonly absent?: number
   readonly current: number
   readonly shape: Shape<T>
-  /** Version -> how a record of it is read today (`upgrade`). */
+  /** Version -> how such a record is read today (`upgrade`). */
   readonly older?: Readonly<Record<number, Upgrade<T>>>
 }
 
 export type Upgrade<T> = (reading: Reading) => (value: unknown) => Decoded<T>
 
-/** An older form, and what it means today. */
+/** An older form, and its meaning today. */
 export const upgrade =
   <Old, T>(shape: Shape<Old>, change: (old: Old) => T): Upgrade<T> =>
   (reading) => {
@@ -42,7 +42,7 @@ export const versionedDecoder = <T>(
     [current, decoder(versions.shape, reading)],
   ])
   return (value) => {
-    // What is no object has no version: the shape says so.
+    // Only objects have a version. For anything else the shape reports the problem.
     if (!isJsonObject(value)) return decoder(versions.shape, reading)(value)
     const { [field]: given = absent, ...record } = value
     const version = decodeVersion({ [field]: given })
