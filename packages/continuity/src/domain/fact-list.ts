@@ -5,7 +5,7 @@ export interface FactList {
   readonly facts: readonly Fact[]
 }
 
-/** Facts in the order they are said. */
+/** Collects facts in the order they are added. */
 export const startFactList = (): FactList => {
   const facts: Fact[] = []
   return {

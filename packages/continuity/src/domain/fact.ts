@@ -1,9 +1,9 @@
 /**
- * A fact is one sentence worth keeping over a compaction: what kind it is, where it was said, and its place in time.
- * Files, the engine's log and the plugin's hooks all speak in facts; the brief is rendered from facts only.
+ * A fact is one sentence worth keeping across a compaction: its kind, its source, and its place in time. Files, the
+ * engine's log and the plugin's hooks all produce facts, and the brief is rendered only from facts.
  */
 
-/** Sections of the brief in words; the table in `brief/sections.ts` places every one of them. */
+/** Named after the sections of the brief; the table in `brief/sections.ts` places every kind. */
 export type FactKind =
   | "task"
   | "task-change"
@@ -44,20 +44,20 @@ export type FactKind =
 export interface Fact {
   readonly kind: FactKind
   readonly text: string
-  /** Who said it: a path relative to the root, `log`, or `default` for a phrase that only fills a gap. */
+  /** A path relative to the root, `log`, or `default` for a phrase that only fills a gap. */
   readonly source: string
-  /** Place in time within its source; larger is newer. */
+  /** Its place in time within its source; larger is newer. */
   readonly order: number
-  /** Identity over time: a newer fact of the same kind and key replaces this one. Without it the text is the identity. */
+  /** Identity over time: a newer fact of the same kind and key replaces this one. Default: the text. */
   readonly key?: string
-  /** Cancels what stands under the same kind and key (or text); is not shown itself. */
+  /** Cancels the fact with the same kind and key (or text). It is not shown itself. */
   readonly withdrawn?: true
 }
 
-/** A phrase that stands where nothing is known. It never makes a brief worth pinning. */
+/** The source of phrases that only fill a gap. They never make a brief worth pinning. */
 export const DEFAULT_SOURCE = "default"
 
-/** Kinds of which only the newest is true, as long as no key tells two of them apart. */
+/** Kinds of which only the newest fact is true, unless keys distinguish them. */
 const SINGLE: ReadonlySet<FactKind> = new Set([
   "task",
   "request",
@@ -75,7 +75,7 @@ const SINGLE: ReadonlySet<FactKind> = new Set([
   "gate",
 ])
 
-/** What is true after all of them: newest value per identity, cancelled ones gone, in order of time. */
+/** The facts that hold in the end: the newest value per identity, without cancelled ones, in order of time. */
 export const settleFacts = (facts: readonly Fact[]): readonly Fact[] => {
   const current = new Map<string, Fact>()
   for (const fact of inTime(facts)) {
@@ -91,13 +91,13 @@ export const settleFacts = (facts: readonly Fact[]): readonly Fact[] => {
   return [...current.values()]
 }
 
-/** Most lists come in order; looking is cheaper than sorting. */
+/** Most lists are already in order, and checking is cheaper than sorting. */
 const inTime = (facts: readonly Fact[]): readonly Fact[] =>
   facts.every(({ order }, index) => index === 0 || order >= (facts[index - 1]?.order ?? order))
     ? facts
     : facts.toSorted((left, right) => left.order - right.order)
 
-/** Facts of two sources as one history: everything in `newer` comes after everything in `older`. */
+/** The facts of two sources as one history: everything in `newer` comes after everything in `older`. */
 export const appendFacts = (older: readonly Fact[], newer: readonly Fact[]): readonly Fact[] =>
   [...inTime(older), ...inTime(newer)].map(atOrder)
 

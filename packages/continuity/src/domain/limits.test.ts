@@ -8,7 +8,7 @@ import { estimateTokens } from "./text/estimate-tokens.ts"
 
 test("what may be read fits together, and leaves a hook of 250 ms room to work", () => {
   expect(READ_LIMITS.lineLength).toBeLessThan(READ_LIMITS.fileBytes)
-  // SESSION.md, AGENTS.md and the five artifacts of a workflow may all be as large as a file may be.
+  // SESSION.md, AGENTS.md and the five artifacts of a workflow may all have the maximum size.
   expect(READ_LIMITS.fileBytes * 7).toBeLessThan(READ_LIMITS.totalBytes)
   expect(READ_LIMITS.folderEntries).toBeLessThan(READ_LIMITS.operations)
   expect(READ_LIMITS.patientOperations).toBeLessThan(READ_LIMITS.operations)

@@ -1,23 +1,24 @@
 /**
- * Every bound of the library in one place. Two groups: what may be read (a hostile tree costs no more than a large one)
- * and what may be said (a hostile text takes no more room than a long one). `limits.test.ts` holds them against each other.
+ * Every bound of the library in one place, in two groups: what may be read (a hostile tree costs no more than a large one)
+ * and what may be said (a hostile text takes no more room than a long one). `limits.test.ts` checks them against each
+ * other.
  */
 export const READ_LIMITS = {
-  /** Of one file; the rest is not read. */
+  /** Per file; the rest is not read. */
   fileBytes: 256 * 1024,
-  /** Of one line, in UTF-16 units; the rest of the line is cut. */
+  /** Per line, in UTF-16 units; the rest of the line is cut. */
   lineLength: 4096,
-  /** Of one file, in lines; the rest is left out like the rest of its bytes. */
+  /** Per file, in lines; the rest is omitted. */
   fileLines: 2000,
-  /** Of all files of one brief together. */
+  /** For all files of one brief together. */
   totalBytes: 4 * 1024 * 1024,
-  /** Of one folder; the rest is not listed. */
+  /** Per folder; the rest is not listed. */
   folderEntries: 4096,
-  /** Names and files looked at for one brief. */
+  /** Names and files checked for one brief. */
   operations: 12_000,
-  /** From the first look at the disk; later reads are refused. A hook has 250 ms in all. */
+  /** From the first disk access; later reads are refused. A hook has 250 ms in total. */
   timeMs: 120,
-  /** Looks that are allowed whatever the time: on a busy machine an ordinary project must not lose its brief. */
+  /** Checks that are allowed whatever the time: on a busy machine an ordinary project must not lose its brief. */
   patientOperations: 200,
 } as const
 
@@ -28,9 +29,9 @@ export const TEXT_LIMITS = {
   bulletLength: 300,
   /** One path. */
   pathLength: 300,
-  /** The task, word for word; the rest of a longer one is left out and said to be. */
+  /** The task, word for word. The rest of a longer one is omitted, with a note. */
   taskLength: 2000,
-  /** A sentence somebody said, word for word. */
+  /** A spoken sentence, word for word. */
   spokenLength: 600,
   briefTokens: 1000,
 } as const

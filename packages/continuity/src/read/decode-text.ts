@@ -1,7 +1,7 @@
 /**
- * Bytes of a file become lines of text, or are refused as binary.
- * UTF-8 with or without a mark; UTF-16 in both orders when it has its mark (without one it is full of zero bytes, and
- * refused). Line ends become `\n`, a line longer than the cap is cut, lines beyond their cap are left out. Linear.
+ * Decodes the bytes of a file into lines of text, or refuses them as binary. UTF-8 with or without a byte order mark;
+ * UTF-16 in both orders with its mark (without one it is full of zero bytes, and refused). Line ends become `\n`, a line
+ * longer than the cap is cut, and lines beyond their cap are left out. Linear.
  */
 export interface LineCaps {
   readonly lineLength: number
@@ -28,7 +28,7 @@ const decode = (bytes: Uint8Array): string | undefined => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return readUtf16(swapped(bytes.subarray(2)))
   if (bytes.includes(0)) return undefined
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  // `stream` leaves out a character that the size cap has cut in two.
+  // `stream` drops a character that the size cap has cut.
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(marked ? bytes.subarray(3) : bytes, {
     stream: true,
   })
@@ -49,7 +49,7 @@ const swapped = (bytes: Uint8Array): Uint8Array => {
   return copy
 }
 
-/** One character in ten that could not be decoded: an old one-byte encoding stays below, compressed data does not. */
+/** One undecodable character in ten: an old one-byte encoding stays below that, compressed data does not. */
 const isMostlyUnreadable = (text: string): boolean => {
   let unreadable = 0
   for (let at = text.indexOf("\ufffd"); at !== -1; at = text.indexOf("\ufffd", at + 1)) unreadable += 1
@@ -62,7 +62,7 @@ const cutLines = (text: string, { lineLength, fileLines, keep }: LineCaps): Deco
   return { kind: "text", text: kept, cut: kept.length < text.length }
 }
 
-/** Without splitting: a file can have a hundred times more lines than are kept. */
+/** Without splitting: a file may have a hundred times more lines than are kept. */
 const keepLines = (text: string, count: number, keep: FilePart): readonly string[] => {
   if (keep === "head") return [text.slice(0, endOfHead(text, count))]
   if (keep === "tail") return [text.slice(startOfTail(text, count))]
@@ -72,7 +72,7 @@ const keepLines = (text: string, count: number, keep: FilePart): readonly string
   return start <= end + 1 ? [text] : [text.slice(0, end), text.slice(start)]
 }
 
-/** Where the line break after so many lines is. */
+/** The position of the line break after `count` lines. */
 const endOfHead = (text: string, count: number): number => {
   let at = -1
   for (let line = 0; line < count; line += 1) {
@@ -82,7 +82,7 @@ const endOfHead = (text: string, count: number): number => {
   return at
 }
 
-/** Where the last so many lines begin. */
+/** Where the last `count` lines begin. */
 const startOfTail = (text: string, count: number): number => {
   let at = text.length
   for (let line = 0; line < count; line += 1) {

@@ -1,9 +1,9 @@
 /**
- * The one way this library looks at a disk. Regular files and real folders inside one root only; bounded in bytes,
- * lines, entries, operations and time; never throws, never blocks on a pipe or a device.
+ * The only way this library reads a disk. Only regular files and real folders inside one root; bounded in bytes, lines,
+ * entries, operations and time. It never throws and never blocks on a pipe or a device.
  *
- * The calls are synchronous on purpose: each is one short system call whose size is capped, the budget is checked
- * between them, and no other work of the host can push them past the deadline of a hook.
+ * The calls are synchronous on purpose: each is one short system call with a capped size, the budget is checked between
+ * them, and no other work of the host can push them past a hook's deadline.
  */
 import { closeSync, type Dirent, opendirSync, type Stats } from "node:fs"
 
@@ -36,7 +36,7 @@ export type ListOutcome =
 
 export interface Entry {
   readonly name: string
-  /** A link is reported as such and not followed; what is neither is a pipe, a socket or a device. */
+  /** A link is reported as such and not followed. "other" is a pipe, a socket or a device. */
   readonly type: "file" | "folder" | "link" | "other"
 }
 
@@ -45,13 +45,13 @@ export type LookOutcome =
   | Refusal
 
 export interface ReadOptions {
-  /** Which part of a file that is larger than the cap: its head, its tail, or half of each (a log whose order is unknown). */
+  /** Which part to read of a file larger than the cap: head, tail, or half of each (for a log of unknown order). */
   readonly part?: FilePart
   readonly maxBytes?: number
 }
 
 export interface GuardedReader {
-  /** The root after resolving links, or undefined when it is not a folder; then everything is absent. */
+  /** The root after resolving links; undefined when it is not a folder, and then everything is absent. */
   readonly root: string | undefined
   readonly read: (path: string, options?: ReadOptions) => ReadOutcome
   readonly list: (path: string) => ListOutcome
@@ -113,7 +113,7 @@ const readRegular = (real: string, options: ReadOptions, budget: ReadBudget): Re
   const { descriptor, stats } = opened
   try {
     const cap = Math.min(options.maxBytes ?? budget.limits.fileBytes, budget.limits.fileBytes)
-    // A file of /proc says that it is empty and is not; one byte more tells whether there is a rest.
+    // A file of /proc reports size zero. Reading one extra byte shows whether there is more.
     const size = Math.max(stats.size, 1)
     const granted = budget.spendBytes(Math.min(size, cap))
     if (granted === 0)
@@ -159,13 +159,13 @@ const choosePieces = (part: FilePart, size: number, granted: number): readonly P
   ]
 }
 
-/** A piece from the middle of a file begins with half a line. */
+/** A part from the middle of a file begins with half a line. */
 const afterBreak = (text: string): string => {
   const at = text.indexOf("\n")
   return at === -1 ? "" : text.slice(at + 1)
 }
 
-/** Behind a hole in the file nobody knows whose lines these are, until the next heading or entry says it. */
+/** After a gap in the file it is unknown where these lines belong, until the next heading or entry. */
 const fromHeading = (text: string): string => {
   const at = text.search(/^(?:#{1,6} |[^\n]{0,60}\[focus:)/im)
   return at === -1 ? text : text.slice(at)

@@ -1,11 +1,11 @@
 /**
- * What was put into requests of hosts, for `meridian brief --injected`, receipts and doctor. One file for each
- * conversation in the user's state folder, one JSON object a line, newest last:
+ * What was added to the requests of hosts, for `meridian brief --injected`, receipts and doctor. One file per conversation
+ * in the user's state folder, one JSON object per line, newest last:
  *
  *   <state>/injections/<host>-<digest of the session>.jsonl   { v, at, host, session, directory, request, texts, ... }
  *
- * Written only when the text is another than before. A file that grows too long loses its older half; of too many files
- * the oldest go.
+ * A line is written only when the text has changed. A file that grows too long loses its older half; when there are too
+ * many files, the oldest is deleted.
  */
 import { createHash } from "node:crypto"
 import {
@@ -32,7 +32,10 @@ export interface Injection {
   readonly host: InjectionHost
   readonly session: string
   readonly directory: string
-  /** `main request`: the pinned part. `compaction`: told to the summariser. `summary`: what it wrote, as the host tells it. */
+  /**
+   * `main request`: the pinned part. `compaction`: instructions for the summariser. `summary`: its result, as the host
+   * reports it.
+   */
   readonly request: "main request" | "compaction" | "summary"
   readonly texts: readonly string[]
   readonly tokens: number
@@ -41,7 +44,7 @@ export interface Injection {
   /** Facts that were put back. */
   readonly facts?: readonly { readonly kind: string; readonly text: string }[]
   readonly summary?: string
-  /** What the summary says the user asked, and nobody did. */
+  /** Requests that the summary attributes to the user, who never made them. */
   readonly invented?: readonly string[]
   readonly warnings?: readonly string[]
 }
@@ -52,11 +55,11 @@ const LIMITS = {
   facts: 80,
   factLength: 300,
   summaryLength: 16 * 1024,
-  /** Read in all. */
+  /** The total that is read. */
   totalBytes: 8 * 1024 * 1024,
 } as const
 
-/** Throws nothing: evidence is worth less than the turn it is about. */
+/** Never throws: evidence is worth less than the turn it is about. */
 export const recordInjection = (folder: string, injection: Injection): void => {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -65,11 +68,11 @@ export const recordInjection = (folder: string, injection: Injection): void => {
     if (statSync(file).size > LIMITS.fileBytes) keepNewerHalf(file)
     forgetOldest(folder)
   } catch {
-    // A disk that is full or read-only.
+    // The disk is full or read-only.
   }
 }
 
-/** Oldest first; what cannot be read is passed over. */
+/** Oldest first. Unreadable lines are skipped. */
 export const readInjections = (
   folder: string,
   wanted: (injection: Injection) => boolean = () => true,

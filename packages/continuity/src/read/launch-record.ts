@@ -7,7 +7,7 @@ import { openGuardedReader } from "./guarded-reader.ts"
 import { openReadBudget, type ReadBudget } from "./read-budget.ts"
 
 export interface LaunchQuery {
-  /** `MERIDIAN_STATE_ROOT`; a relative one starts at the project's root. */
+  /** `MERIDIAN_STATE_ROOT`. A relative path starts at the project's root. */
   readonly stateRoot: string | undefined
   /** `MERIDIAN_SPACE_ID`. */
   readonly spaceId: string | undefined
@@ -28,15 +28,15 @@ const SPACE_ID = /^[A-Za-z0-9][\w.-]{0,63}$/
 
 export interface Launch {
   readonly record: LaunchRecord
-  /** Of its agent and skills, as far as they could be read. */
+  /** The readable texts of its agent and skills. */
   readonly texts: readonly LaunchText[]
-  /** Those as one block. */
+  /** The same texts as one block. */
   readonly text: string
-  /** What other agents did before, when this one took over from them. */
+  /** The work of earlier agents, when this one took over from them. */
   readonly handover: { readonly path: string; readonly text: string } | undefined
 }
 
-/** Nothing without variables, file or match. Never throws. */
+/** Undefined without the variables, the file or a match. Never throws. */
 export const readLaunch = (query: LaunchQuery): Launch | undefined => {
   const { stateRoot, spaceId } = query
   if (stateRoot === undefined || stateRoot === "" || spaceId === undefined || !SPACE_ID.test(spaceId))
@@ -57,7 +57,7 @@ export const readLaunch = (query: LaunchQuery): Launch | undefined => {
 const RUN_ID = /^r\d{1,9}$/
 const HANDOVER = /^handover\.attempt-(\d{1,9})\.md$/
 
-/** The newest: it tells of everything before it. */
+/** The newest handover, which covers everything before it. */
 const readHandover = (space: string, { runId }: LaunchRecord, budget: ReadBudget): Launch["handover"] => {
   if (runId === undefined || !RUN_ID.test(runId)) return undefined
   const folder = join(space, "runs", runId)
@@ -78,13 +78,13 @@ const readHandover = (space: string, { runId }: LaunchRecord, budget: ReadBudget
 
 function* eventsOf(text: string): Generator {
   for (const line of text.split("\n")) {
-    // Most lines of a long file are of no use here; the names are cheaper to find than the JSON is to read.
+    // Most lines of a long file are irrelevant, and searching for the names is cheaper than parsing the JSON.
     if (!line.includes(`"start"`) && !line.includes(`"update"`)) continue
     try {
       // oxlint-disable-next-line no-restricted-properties -- the decoder behind it takes unknown values
       yield JSON.parse(line)
     } catch {
-      // A torn or foreign line is no event.
+      // A torn or foreign line is not an event.
     }
   }
 }
@@ -93,7 +93,7 @@ const readTexts = (record: LaunchRecord, budget: ReadBudget): readonly LaunchTex
   const agent = record.agentPath === undefined ? [] : [{ kind: "agent" as const, path: record.agentPath }]
   const skills = record.skillPaths.map((path) => ({ kind: "skill" as const, path }))
   return [...agent, ...skills].flatMap(({ kind, path }) => {
-    // The record names what Meridian loaded: absolute markdown files. Anything else is not a launch text.
+    // The record names what Meridian loaded: absolute paths of markdown files. Anything else is not a launch text.
     if (!isAbsolute(path) || !path.endsWith(".md")) return []
     const file = openGuardedReader(dirname(path), budget).read(basename(path), { maxBytes: TEXT_BYTES })
     return file.kind === "text" ? [{ kind, name: nameOf(path), path, text: file.text }] : []

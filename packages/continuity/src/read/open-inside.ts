@@ -1,9 +1,9 @@
 /**
- * How files of a folder we did not write are opened: regular files only, and only when their real place lies inside a
- * root. Opening never blocks on a pipe and never touches a device; nothing here throws.
+ * Opens files of a folder that we did not write: only regular files, and only when their real path is inside a root.
+ * Opening never blocks on a pipe and never touches a device; nothing here throws.
  *
- * `@meridian/continuity/files` exports this, so that profiles, configuration and logs are read under the same rules as
- * briefs and rules.
+ * `@meridian/continuity/files` exports this, so that profiles, configuration and logs follow the same rules as briefs and
+ * rules.
  */
 import {
   closeSync,
@@ -27,7 +27,7 @@ export type Found = { readonly kind: "found"; readonly real: string; readonly st
 
 export type Opened = { readonly kind: "open"; readonly descriptor: number; readonly stats: Stats }
 
-/** The folder's real path, or undefined when it is not a folder. */
+/** The folder's real path; undefined when it is not a folder. */
 export const resolveRoot = (root: string): string | undefined => {
   try {
     const real = realpathSync.native(resolve(root))
@@ -37,7 +37,7 @@ export const resolveRoot = (root: string): string | undefined => {
   }
 }
 
-/** `inside`: a link is followed when its end is inside the root. `anywhere`: for a folder that is the user's own. */
+/** `inside`: a link is followed when its target is inside the root. `anywhere`: for the user's own folders. */
 export type Links = "inside" | "anywhere"
 
 /** `path` is relative to `base` (a real path) or absolute. */
@@ -45,7 +45,7 @@ export const findInside = (base: string, path: string, links: Links = "inside"):
   if (path.includes("\0")) return { kind: "refused", reason: "a name with a zero byte" }
   try {
     const wanted = isAbsolute(path) ? path : join(base, path)
-    // Most names that are asked for do not exist; an answer costs far less than an exception.
+    // Most requested names do not exist, and an answer costs far less than an exception.
     if (lstatSync(wanted, { throwIfNoEntry: false }) === undefined) return ABSENT
     const real = realpathSync.native(wanted)
     if (links === "inside" && !isInside(base, real)) return { kind: "refused", reason: "outside of the root" }
@@ -59,7 +59,7 @@ export const findInside = (base: string, path: string, links: Links = "inside"):
 export const openRegular = (real: string): Opened | Refusal => {
   let descriptor: number
   try {
-    // Non-blocking and without following: what was a file a moment ago may be a pipe or a link now.
+    // Non-blocking and without following links: a file may have become a pipe or a link since the check.
     descriptor = openSync(
       real,
       constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
@@ -75,7 +75,7 @@ export const openRegular = (real: string): Opened | Refusal => {
 
 export type WholeFile = { readonly kind: "text"; readonly text: string } | Refusal
 
-/** The whole text of a file inside `root`, word for word. A file of more than `maxBytes` is refused, not cut. */
+/** The whole text of a file inside `root`, unchanged. A file larger than `maxBytes` is refused, not cut. */
 export const readWhole = (root: string, path: string, maxBytes: number): WholeFile => {
   const base = resolveRoot(root)
   if (base === undefined) return ABSENT
@@ -85,7 +85,7 @@ export const readWhole = (root: string, path: string, maxBytes: number): WholeFi
   const opened = openRegular(found.real)
   if (opened.kind !== "open") return opened
   try {
-    // One byte more than allowed: a file that grows, or says that it is empty (/proc), is still held to the bound.
+    // One byte more than allowed, so that a file that grows, or reports size zero (/proc), is still bounded.
     const bytes = readPiece(opened.descriptor, 0, Math.min(Math.max(opened.stats.size, 1), maxBytes) + 1)
     if (bytes.length > maxBytes) return { kind: "refused", reason: `larger than ${sizeText(maxBytes)}` }
     return { kind: "text", text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) }
@@ -100,7 +100,7 @@ const MIB = 1_048_576
 
 const sizeText = (bytes: number): string => (bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`)
 
-/** Fewer bytes when the file ends before. */
+/** Returns fewer bytes when the file ends earlier. */
 export const readPiece = (descriptor: number, from: number, length: number): Uint8Array => {
   const bytes = new Uint8Array(length)
   let filled = 0
@@ -121,7 +121,7 @@ export const NOT_REGULAR = "not a regular file"
 
 const ABSENT = { kind: "absent", reason: "there is no such file" } as const
 
-/** What the system said, as a reader is told it. */
+/** The system's error as a reason for readers. */
 export const refusalOf = (error: unknown): Refusal => {
   const code = systemCode(error) || "UNKNOWN"
   return code === "ENOENT" || code === "ENOTDIR"

@@ -1,4 +1,4 @@
-/** The one entry of the plugin, the engine and `meridian brief`: looks at a project and says what must survive. */
+/** The entry point for the plugin, the engine and `meridian brief`: reads a project and reports what must survive. */
 import type { Attachment } from "../domain/brief/attachment.ts"
 import { renderSettledBrief } from "../domain/brief/render-brief.ts"
 import { type PinnedOptions, renderSettledPinned } from "../domain/brief/render-pinned.ts"
@@ -25,16 +25,19 @@ import { readWorkflow } from "./read-workflow.ts"
 export interface ReadBriefOptions {
   readonly root: string
   readonly maxTokens?: number
-  /** Files the tools have touched, relative to the root: the work may have moved on since the log was written. */
+  /** Files that the tools have touched, relative to the root: the work may have moved on since the log was written. */
   readonly touched?: readonly TouchedFile[]
-  /** Texts of rules and skills that go with the pinned part as far as there is room. */
+  /** Texts of rules and skills that accompany the pinned part while there is room. */
   readonly attachments?: readonly Attachment[]
   /** How the pinned part begins. */
   readonly head?: PinnedOptions["head"]
   readonly note?: PinnedOptions["note"]
-  /** For an agent a phrase that only fills a gap is left out: nobody said it. */
+  /** For an agent, phrases that only fill a gap are left out, because nobody said them. */
   readonly reader?: "person" | "agent"
-  /** What the caller knows beside the files (its log, its working set). Newer than the files: a single value replaces theirs. */
+  /**
+   * What the caller knows beyond the files (its log, its working set). Newer than the files: a single value replaces
+   * theirs.
+   */
   readonly facts?: readonly Fact[]
   readonly limits?: Partial<ReadLimits>
   readonly clock?: () => number
@@ -47,16 +50,16 @@ export interface Brief {
   /** The part for every later request; empty when nothing is known. */
   readonly pinned: string
   readonly mode: BriefMode
-  /** The artifact the workflow is at, relative to the root. */
+  /** The current artifact of the workflow, relative to the root. */
   readonly artifact: string | undefined
   readonly facts: readonly Fact[]
-  /** Facts that found no room in the text. */
+  /** Facts that did not fit into the text. */
   readonly leftOut: number
-  /** What was there and could not be used, one line each. */
+  /** What exists but could not be used, one line each. */
   readonly warnings: readonly string[]
 }
 
-/** Never throws; a tree that cannot be read gives the brief of an empty one, with warnings. */
+/** Never throws. An unreadable tree gives the brief of an empty one, with warnings. */
 export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
   const warnings: string[] = []
   const warn = (warning: string): void => {
@@ -106,20 +109,20 @@ export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
 
 const MAX_WARNINGS = 20
 
-/** A canonical stage the caller was told counts like one the newest entry names: its artifacts must be there. */
+/** A canonical stage from the caller counts like one from the newest entry: its artifacts must exist. */
 const declaredStage = (facts: readonly Fact[]): StageHint | undefined => {
   const said = settleFacts(facts).find(({ kind }) => kind === "stage")
   const reading = said === undefined ? undefined : readStage([said.text])
   return reading?.tag === "stage" ? { ...reading, isOrdered: false, isCurrent: true } : undefined
 }
 
-/** Only a log that says which spec it is about can be left behind by the work. */
+/** Work can only move away from a spec that the log names. */
 const isNamedBy = ({ scopes }: SessionState, { kind, artifacts: { name } }: ActiveWorkflow): boolean => {
   const { named, pointedAt } = findMentions(scopes)
   return named(name) !== undefined || pointedAt(kind, name) !== undefined
 }
 
-/** Two workflows are spoken of and nobody can say which is current: that is what must be known. */
+/** Two workflows are mentioned, and it is unclear which is current. The reader must know that. */
 const betweenFacts = (hint: StageHint | undefined): readonly Fact[] => {
   if (hint?.tag !== "between") return []
   const text = `The log speaks of ${hint.seen.join(" and ")} and does not say which is current: ask before going on.`
@@ -130,9 +133,9 @@ const betweenFacts = (hint: StageHint | undefined): readonly Fact[] => {
 }
 
 /**
- * What the caller knows holds beside what the files say, with two exceptions. In a workflow the stage and its gate belong
- * together: a word from elsewhere may choose the stage, not rename it. And a next action that was only said is older than
- * the one that is written down.
+ * The caller's facts hold beside those of the files, with two exceptions. In a workflow the stage and its gate belong
+ * together: a caller may choose the stage, not rename it. And a next action that was only said is older than one that is
+ * written down.
  */
 const holdsBeside = (read: readonly Fact[], workflow: ActiveWorkflow | undefined) => {
   const isWritten = read.some(({ kind, source }) => kind === "next-action" && source !== DEFAULT_SOURCE)
@@ -142,7 +145,7 @@ const holdsBeside = (read: readonly Fact[], workflow: ActiveWorkflow | undefined
   }
 }
 
-/** A session nobody has written down an objective for is about its task. */
+/** A session without a written objective is about its task. */
 const withTask = (read: readonly Fact[], given: readonly Fact[]): readonly Fact[] => {
   const task = given.findLast(({ kind }) => kind === "task")
   return task === undefined
@@ -160,7 +163,7 @@ const artifactOf = (facts: readonly Fact[]): string | undefined => {
   return fact === undefined ? undefined : sanitizeLine(fact.text, TEXT_LIMITS.pathLength)
 }
 
-/** Both ends of a file that is too large: which of them is the newer one depends on the log. */
+/** Reads both ends of a file that is too large: which end is newer depends on the log. */
 const readText = (
   reader: GuardedReader,
   path: string,

@@ -1,16 +1,16 @@
 /**
- * What all reads of one brief may cost together, so that a hostile tree costs no more than a large one. Shared by the
- * readers of several roots. Spent by looking, never given back.
+ * The total cost of all reads for one brief, so that a hostile tree costs no more than a large one. Shared by the readers
+ * of several roots. Spent by reading, never refunded.
  */
 import { READ_LIMITS, type ReadLimits } from "../domain/limits.ts"
 
 export interface ReadBudget {
   readonly limits: ReadLimits
-  /** Takes one operation; the reason when there is none left. */
+  /** Takes one operation. Returns the reason when none is left. */
   readonly spendOperation: () => string | undefined
-  /** Half of the time is gone: searching should end, so that what was found can still be read. */
+  /** Half of the time is over: searching should end, so that what was found can still be read. */
   readonly isHurried: () => boolean
-  /** How many of these bytes may be read; they count as read. */
+  /** How many of these bytes may be read. They count as read. */
   readonly spendBytes: (wanted: number) => number
 }
 

@@ -1,4 +1,4 @@
-/** Every compaction of a transcript, with what was known when it happened. For people who ask: the whole file is read. */
+/** Every compaction of a transcript, with the facts known at that time. For people who ask: the whole file is read. */
 import type { JsonObject } from "@meridian/protocol"
 
 import { ledgerFacts } from "../domain/ledger/ledger-facts.ts"
@@ -13,7 +13,7 @@ import { openTranscript } from "./transcript-lines.ts"
 const MOST = 200
 const LINES_TO_TELL = 1_000
 
-/** Oldest first; empty when it cannot be read. */
+/** Oldest first; empty when the file cannot be read. */
 export const readCompactions = (path: string, place: Place): readonly HostCompaction[] => {
   const opened = openTranscript(path)
   if (typeof opened === "string") return []

@@ -1,7 +1,7 @@
 /**
- * What is pinned after a compaction, the same in every host: the ledger of the conversation, the files of the project,
- * the launch record, the run table, the rules that apply, skills that were loaded and the last commits. One text within
- * one budget; empty when nothing is known.
+ * What is pinned after a compaction, the same in every host: the ledger of the conversation, the files of the project, the
+ * launch record, the run table, the applicable rules, loaded skills and the last commits. One text within one budget; empty
+ * when nothing is known.
  */
 import type { Attachment } from "../domain/brief/attachment.ts"
 import { pinTokens } from "../domain/brief/budget.ts"
@@ -24,30 +24,30 @@ import { readRunFacts } from "./run-table.ts"
 
 export interface PinQuery {
   readonly place: Place
-  /** Whose SESSION.md and workflows: the root, or a folder in it that keeps its own. */
+  /** The folder with SESSION.md and workflows: the root, or a folder inside it that keeps its own. */
   readonly stateRoot: string
   readonly ledger: LedgerState
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly harnessSessionId: string
-  /** False: runs are told as they were seen to start, without their state. */
+  /** False: runs are listed as they were started, without their state. */
   readonly hasRunTable?: boolean
-  /** Files the tools have touched up to now; those of the ledger unless they are given. */
+  /** Files that the tools have touched until now. Default: those of the ledger. */
   readonly touched?: readonly TouchedFile[]
-  /** False: nothing of what the project's own files say. */
+  /** False: nothing from the project's own files. */
   readonly withProject?: boolean
-  /** Rules that apply now; none where the host gets them in another way. */
+  /** Rules that apply now; empty where the host gets them in another way. */
   readonly rules?: readonly Rule[]
-  /** Facts only the host knows. */
+  /** Facts that only the host knows. */
   readonly facts?: readonly Fact[]
-  /** Tokens the model can hold. */
+  /** The model's context window in tokens. */
   readonly window?: number
   readonly maxTokens?: number
   readonly head?: NonNullable<ReadBriefOptions["head"]>
-  /** The command is there: older history can be searched with it. */
+  /** The command is available: older history can be searched with it. */
   readonly canRecall?: boolean
-  /** Whether the summary of the compaction this is made for is in the ledger already. */
+  /** Whether the ledger already contains the summary of the compaction that this is made for. */
   readonly isSummaryKnown?: boolean
-  /** How long reading may take in all. */
+  /** How much time is left for reading. */
   readonly leftMs?: () => number
 }
 
@@ -55,7 +55,7 @@ export interface Pin extends Brief {
   readonly tokensAtMost: number
 }
 
-/** Never throws; what cannot be read is left out. */
+/** Never throws. What cannot be read is left out. */
 export const readPin = async (query: PinQuery): Promise<Pin> => {
   const { place, ledger, environment, leftMs = () => READ_LIMITS.timeMs } = query
   const launch = readLaunch({
@@ -115,7 +115,7 @@ export const readPin = async (query: PinQuery): Promise<Pin> => {
 const RECALL_NOTE =
   "Older history is not lost: search it with the MCP tool `recall` or `meridian recall WORDS`, read it with `expand`."
 
-/** Files of the ledger as the project sees them, with when they were touched. */
+/** The ledger's files relative to the project, with the time they were touched. */
 export const touchedIn = ({ files }: LedgerState, place: Place): readonly TouchedFile[] =>
   files.flatMap(({ path, order, time }) => {
     const inside = projectPath(path, place)
@@ -128,7 +128,7 @@ const fromFacts = (facts: readonly Fact[], options: PinnedOptions): Brief => {
   return { text: "", pinned: text, mode: "generic", artifact: undefined, facts, leftOut, warnings: [] }
 }
 
-/** What the launch knows better than the conversation: the task without anybody's wrapping, the agent. */
+/** What the launch knows better than the conversation: the task without any wrapping, the agent. */
 const launchFacts = (launch: Launch | undefined): readonly Fact[] => {
   if (launch === undefined) return []
   const { task, agent } = launch.record
@@ -147,7 +147,7 @@ const launchFacts = (launch: Launch | undefined): readonly Fact[] => {
   ]
 }
 
-/** An agent that took over knows what was done before from its first message alone: a compaction must not take that away. */
+/** An agent that took over knows the earlier work only from its first message, and a compaction must not remove that. */
 const handoverBody = (launch: Launch | undefined): readonly Attachment[] => {
   const told = launch?.handover
   const body = told === undefined ? "" : cleanBody(told.text.replace(/^# .*\n/, ""))
@@ -156,7 +156,7 @@ const handoverBody = (launch: Launch | undefined): readonly Attachment[] => {
     : [{ heading: "Before you took over", body, place: told.path }]
 }
 
-/** The same text under two names is said once. */
+/** Keeps one of several attachments with the same text. */
 const onceEach = (attachments: readonly Attachment[]): readonly Attachment[] =>
   attachments.filter(({ body }, index) => attachments.findIndex((other) => other.body === body) === index)
 
@@ -167,7 +167,7 @@ const ruleBodies = (rules: readonly Rule[]): readonly Attachment[] =>
     place: `${folder}/${path}`,
   }))
 
-/** Newest first: what was loaded last is in use. */
+/** Newest first: the last loaded skill is in use. */
 const skillBodies = ({ skills }: LedgerState): readonly Attachment[] =>
   skills.toReversed().flatMap(({ name, body }) => {
     const text = cleanBody(readFrontMatter(body).body)

@@ -60,7 +60,7 @@ test("read in any pieces, a transcript gives the ledger it gives as a whole", ()
         writeFileSync(path, file)
         const whole = ledgerOf({ folder: join(folder, "other") })
         rmSync(join(folder, "other"), { recursive: true, force: true })
-        // Anywhere, also in the middle of a line or a character: a harness is writing it.
+        // Cut anywhere, even inside a line or a character, as while a harness is writing.
         for (const cut of cuts.toSorted((left, right) => left - right)) {
           writeFileSync(path, file.subarray(0, Math.floor(cut * file.length)))
           read()
@@ -207,7 +207,7 @@ test("what there was no time for is read by the next looks, each from where the 
   const limits = { hurriedHeadBytes: 500, hurriedTailBytes: 1000 }
   const hurried = (): LedgerState => {
     let looks = 0
-    // There is time for two looks at the clock, whatever is left to read.
+    // There is time for only two checks of the clock, however much is left to read.
     return ledgerOf({ clock: () => ((looks += 1) > 3 ? 10_000 : 0), limits })
   }
   const states = Array.from({ length: 4 }, hurried)
@@ -235,7 +235,7 @@ test("two hooks at once leave one whole state", () => {
   writeFileSync(path, user("a", null, "Start."))
   const first = ledgerOf()
   appendFileSync(path, user("b", "a", "Go on."))
-  // The other one has read the same and writes an older state over ours: the next look reads on from there.
+  // Another process that has read the same file overwrites our state with an older one. The next read continues from there.
   const [name = ""] = readdirSync(memory())
   const older = readFileSync(join(memory(), name), "utf8")
   const second = ledgerOf()

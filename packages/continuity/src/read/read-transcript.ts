@@ -1,9 +1,9 @@
 /**
- * The ledger of a transcript: everything the first time, afterwards only what is new. A conversation that went back to an
- * earlier point, a file that was replaced and a remembered state nobody understands are all read whole again.
+ * The ledger of a transcript: everything the first time, afterwards only what is new. Three cases are read again
+ * completely: a conversation that went back to an earlier point, a replaced file, and an unreadable remembered state.
  *
- * A hook has little time. When it is over, the answer comes from the beginning and the end of the file, and the next look
- * reads on where this one stopped.
+ * A hook has little time. When it runs out, the answer comes from the beginning and the end of the file, and the next read
+ * continues where this one stopped.
  */
 import type { JsonObject } from "@meridian/protocol"
 
@@ -18,7 +18,7 @@ import { openTranscript, skipLine, type OpenTranscript, type Range } from "./tra
 
 export interface TranscriptQuery {
   readonly path: string
-  /** Where what was read is remembered; nothing is when it is left out. */
+  /** Where the progress is remembered. Without it nothing is. */
   readonly folder?: string
   /** Milliseconds that only go forward. */
   readonly clock?: () => number
@@ -30,7 +30,7 @@ export type TranscriptReading =
       readonly kind: "read"
       readonly about: About
       readonly ledger: LedgerState
-      /** Bytes that were looked at this time. */
+      /** Bytes read this time. */
       readonly bytes: number
       /** What could not be used, one line each. */
       readonly warnings: readonly string[]
@@ -38,10 +38,10 @@ export type TranscriptReading =
   | { readonly kind: "refused"; readonly reason: string }
 
 export const TRANSCRIPT_LIMITS = {
-  /** Of a larger file the beginning and the end are read. */
+  /** Of a larger file only the beginning and the end are read. */
   headBytes: 4 * 1024 * 1024,
   tailBytes: 192 * 1024 * 1024,
-  /** The same when there was no time for that. */
+  /** The same when time ran out. */
   hurriedHeadBytes: 512 * 1024,
   hurriedTailBytes: 8 * 1024 * 1024,
   timeMs: 1_700,
@@ -49,7 +49,7 @@ export const TRANSCRIPT_LIMITS = {
 
 export type TranscriptLimits = { readonly [Name in keyof typeof TRANSCRIPT_LIMITS]: number }
 
-/** Lines that are looked at to tell whose file it is. */
+/** How many lines are read to recognise the harness. */
 const LINES_TO_TELL = 1_000
 
 /** Never throws. */
@@ -64,7 +64,7 @@ export const readTranscript = (query: TranscriptQuery): TranscriptReading => {
   }
 }
 
-/** What is new since the last time; undefined when the whole file must be read. */
+/** Reads what is new since the last time; undefined when the whole file must be read. */
 const readOn = (transcript: OpenTranscript, query: TranscriptQuery): TranscriptReading | undefined => {
   const known =
     query.folder === undefined ? undefined : recallTranscript(query.folder, query.path, transcript)
@@ -105,7 +105,7 @@ const readWhole = (transcript: OpenTranscript, query: TranscriptQuery): Transcri
   return readingOf(read)
 }
 
-/** The beginning and the end, when there was no time for more. Nothing of it is remembered. */
+/** Reads only the beginning and the end, when there was no time for more. Nothing of it is remembered. */
 const readHurried = (transcript: OpenTranscript, query: TranscriptQuery, to: number): TranscriptReading => {
   const { hurriedHeadBytes, hurriedTailBytes } = limitsOf(query)
   const ranges = rangesOf(transcript, to, hurriedHeadBytes, hurriedTailBytes)
@@ -134,15 +134,15 @@ const rangesOf = (transcript: OpenTranscript, to: number, head: number, tail: nu
 
 interface Read {
   readonly ledger: LedgerState
-  /** Undefined when no line could be told from any other harness's. */
+  /** Undefined when no line identified a harness. */
   readonly reader: ConversationReader | undefined
   readonly bytes: number
-  /** Where the reading stopped: the end, or the last line there was time for. */
+  /** Where reading stopped: the end, or the last line there was time for. */
   readonly offset: number
   readonly warnings: readonly string[]
 }
 
-/** In one pass, as far as there is time; undefined when the conversation went back. */
+/** Reads in one pass while there is time; undefined when the conversation went back. */
 const readStraight = (
   transcript: OpenTranscript,
   ranges: readonly Range[],
@@ -163,7 +163,7 @@ const readStraight = (
   return { ...passed, ledger: ledger.state() }
 }
 
-/** First to see which lines count, then to read those; undefined when there was no time. */
+/** Reads twice: first to find out which lines count, then to read those. Undefined when time ran out. */
 const readTwice = (
   transcript: OpenTranscript,
   ranges: readonly Range[],
@@ -177,11 +177,11 @@ const readTwice = (
   return { ...passed, ledger: ledger.state() }
 }
 
-/** With a hole in the file nobody can say what the user never said. */
+/** With a gap in the file it is impossible to say what the user never said. */
 const startOf = (ranges: readonly Range[]): LedgerState =>
   ranges.length === 1 ? EMPTY_LEDGER : { ...EMPTY_LEDGER, promptsDropped: 1 }
 
-/** The first line that could only be one harness's decides; those before it are handed over then. */
+/** The first line that identifies a harness decides. The lines before it are passed on then. */
 const pass = (
   transcript: OpenTranscript,
   ranges: readonly Range[],

@@ -1,4 +1,4 @@
-/** Looks for the folder of the active workflow under `.codex`, and reads its artifacts. */
+/** Finds the folder of the active workflow under `.codex` and reads its artifacts. */
 import type { SessionState } from "../domain/session/session-state.ts"
 import { decideStage } from "../domain/workflow/infer-stage.ts"
 import type { WorkFolder } from "../domain/workflow/moved-work.ts"
@@ -36,10 +36,10 @@ export interface WorkflowSearch {
   readonly warn: (warning: string) => void
 }
 
-/** Folders whose time is looked at, and of those the ones whose artifacts are. */
+/** Folders whose time is checked, and how many of them have their artifacts checked. */
 const MAX_LOOKED_AT = 512
 const MAX_CANDIDATES = 64
-/** Folders whose artifacts are read until one is active. */
+/** How many folders have their artifacts read until one is active. */
 const MAX_ATTEMPTS = 8
 
 export const readWorkflow = (given: WorkflowSearch): ActiveWorkflow | undefined => {
@@ -47,7 +47,7 @@ export const readWorkflow = (given: WorkflowSearch): ActiveWorkflow | undefined 
   const names = { spec: listNames(given, "spec"), bug: listNames(given, "bug") }
   if (names.spec.length === 0 && names.bug.length === 0) return undefined
   const hint = settleHint(given.hint, names)
-  // The log speaks of both workflows, and both are there: nobody can say which one is meant.
+  // The log mentions both workflows, and both exist, so it is unclear which is meant.
   if (hint?.tag === "between") return undefined
   const search = { ...given, hint }
   const mentions = findMentions(session.scopes)
@@ -62,7 +62,9 @@ export const readWorkflow = (given: WorkflowSearch): ActiveWorkflow | undefined 
   return undefined
 }
 
-/** The kind the session names as its stage or points at, or the tools worked in; else spec before bug. */
+/**
+ * First the kind that the session names as its stage or points at, or where the tools worked; otherwise spec before bug.
+ */
 const kindOrder = (
   { hint, touched }: WorkflowSearch,
   names: Readonly<Record<WorkflowKind, readonly string[]>>,
@@ -86,7 +88,7 @@ const kindOfHint = (hint: StageHint): WorkflowKind | undefined => {
   }
 }
 
-/** Of two workflows that are spoken of, one may have no folder: then the other is meant. */
+/** Of two mentioned workflows one may have no folder. Then the other is meant. */
 const settleHint = (
   hint: StageHint | undefined,
   names: Readonly<Record<WorkflowKind, readonly string[]>>,
@@ -101,7 +103,7 @@ const settleHint = (
     : { tag: "undecided", kind: kindOf(only) }
 }
 
-/** Real folders, not links, not those set aside. */
+/** Real folders, without links and archived ones. */
 const listNames = ({ reader, warn }: WorkflowSearch, kind: WorkflowKind): readonly string[] => {
   const listing = reader.list(FOLDER_OF[kind])
   if (listing.kind === "refused") warn(`${FOLDER_OF[kind]}: ${listing.reason}`)
@@ -114,7 +116,7 @@ const listNames = ({ reader, warn }: WorkflowSearch, kind: WorkflowKind): readon
   return names
 }
 
-/** Of too many: those the session names; if it names none, those changed last among the last by name. */
+/** When there are too many: those that the session names; if none, the last changed among the last by name. */
 const findCandidates = (
   { reader, touched }: WorkflowSearch,
   kind: WorkflowKind,
@@ -152,7 +154,7 @@ const changedLast = (
     .slice(0, MAX_CANDIDATES)
     .map(({ name }) => name)
 
-/** At least the first, and as many as there is time for: what is found must still be read. */
+/** At least the first, and as many more as there is time for: what is found must still be read. */
 const untilHurried = <Value>(
   reader: GuardedReader,
   names: readonly string[],
@@ -178,7 +180,7 @@ const describe = (reader: GuardedReader, kind: WorkflowKind, name: string): Fold
   return { kind, name, modifiedMs, files }
 }
 
-/** Notes grow at their end: of those that are too long both ends are read. */
+/** Notes grow at the end, so of long ones both ends are read. */
 const PART_OF: Readonly<Partial<Record<ArtifactName, "ends">>> = {
   "context.md": "ends",
   "harness/progress.md": "ends",
@@ -204,7 +206,7 @@ const readActive = (
   return bugStage === undefined ? undefined : { kind: "bug", stage: bugStage, artifacts }
 }
 
-/** Everything is checked off: a session that works on something else has left it behind. */
+/** Everything is checked off. A session that works on something else has left it behind. */
 const isFinished = ({ artifacts }: ActiveWorkflow): boolean => {
   const tasks = documentOf(artifacts, "tasks.md")
   const { done, open } = readTaskList(tasks)

@@ -1,6 +1,6 @@
 /**
- * The last commits of the checked-out branch, read from git's own log of where the branch has been. No process is
- * started: a repository can make git itself run commands. A branch without such a log (a fresh clone) tells nothing.
+ * The last commits of the checked-out branch, read from git's reflog. No process is started, because a repository can make
+ * git run commands. Without a reflog (a fresh clone) there are none.
  */
 import { resolve } from "node:path"
 
@@ -21,7 +21,7 @@ export const readCommitFacts = (root: string, timeMs: number = TIME_MS): readonl
   return commitsIn(log.text).map((text, order) => ({ kind: "commit", text, source: "git", order }))
 }
 
-/** A linked worktree has its own HEAD and its own log of it. */
+/** A linked worktree has its own HEAD with its own reflog. */
 const openRepository = (
   reader: GuardedReader,
   root: string,
@@ -46,7 +46,7 @@ interface Move {
 
 const LINE = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*\t([a-z -]+?)(?: \(([a-z-]+)\))?: (.*)$/
 
-/** From where HEAD is, back along the commits that led there. An amended commit stands for the one it replaced. */
+/** From HEAD back along the commits that led to it. An amended commit replaces the earlier one. */
 const commitsIn = (log: string): readonly string[] => {
   const moves = log.split("\n").flatMap((line): readonly Move[] => {
     const [, from, to, action, detail, subject] = LINE.exec(line) ?? []

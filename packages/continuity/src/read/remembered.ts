@@ -1,11 +1,11 @@
 /**
- * What was read of a transcript, so that the next look reads only what is new. One file for each transcript in the user's
- * own state folder, never in a project:
+ * What was read of a transcript, so that the next read covers only what is new. One file per transcript in the user's own
+ * state folder, never in a project:
  *
  *   <state>/transcripts/<digest of the path>.json   { version, path, offset, start, end, marks, about, ledger }
  *
- * `start` and `end` are digests of the bytes at the beginning of the transcript and before `offset`: a file that was
- * replaced or rewritten does not have them, and is read anew. At most `MOST_FILES` are kept, the newest.
+ * `start` and `end` are digests of the bytes at the beginning of the transcript and before `offset`. A replaced or
+ * rewritten file has different ones and is read anew. At most `MOST_FILES` are kept, the newest.
  */
 import { createHash } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -29,7 +29,7 @@ const MOST_FILES = 64
 const MOST_BYTES = 8 * 1024 * 1024
 const DIGESTED = 4096
 
-/** Nothing when it was never read, or is another file now. */
+/** Undefined when it was never read, or is a different file now. */
 export const recallTranscript = (
   folder: string,
   path: string,
@@ -49,7 +49,10 @@ export const recallTranscript = (
   return { offset, about, ledger, marks: marks.filter((mark) => typeof mark === "string") }
 }
 
-/** Whole or not at all; two hooks at once write the same. Failing to remember costs only time, so it is silent. */
+/**
+ * Written completely or not at all; two simultaneous hooks write the same. Failing to remember only costs time, so it is
+ * silent.
+ */
 export const rememberTranscript = (
   folder: string,
   path: string,
@@ -70,7 +73,7 @@ export const rememberTranscript = (
     renameSync(fresh, file)
     forgetOldest(folder)
   } catch {
-    // The next look reads more, that is all.
+    // Then the next read simply covers more.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where rules are, for every host the same: the user's own folders first, then those of the project from its root down to
- * where the work is, so that nearer rules come later.
+ * Where rules are, in every host: first the user's own folders, then those of the project from its root down to the working
+ * directory, so that nearer rules come later.
  */
 import { dirname, join, relative, resolve } from "node:path"
 
@@ -25,7 +25,7 @@ export const ruleFolders = (
   return [...ownFolders(environment), ...project]
 }
 
-/** People link their own configuration from elsewhere (stow, home-manager): there links lead where they lead. */
+/** People link their configuration from elsewhere (stow, home-manager), so links there may lead anywhere. */
 const ownFolders = (environment: Readonly<Record<string, string | undefined>>): readonly RulesFolder[] => {
   const home = environment["HOME"] ?? environment["USERPROFILE"]
   const base = environment["XDG_CONFIG_HOME"] || (home === undefined ? undefined : join(home, ".config"))

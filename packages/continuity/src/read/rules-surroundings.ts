@@ -44,14 +44,14 @@ const isExtension = (reader: GuardedReader): boolean => {
   }
 }
 
-/** The checked-out branch, read from git's own file; nothing when detached or not a repository. Starts no process. */
+/** The checked-out branch, read from git's own file; undefined when detached or not a repository. Starts no process. */
 export const readBranch = (root: string, timeMs: number = TIME_MS): string | undefined => {
   const budget = openReadBudget({ limits: { timeMs: Math.min(timeMs, TIME_MS) } })
   const reader = openGuardedReader(root, budget)
   const mark = reader.look(".git")
   if (mark.kind === "folder") return branchOf(reader, ".git/HEAD")
   if (mark.kind !== "file") return undefined
-  // A linked worktree: the file says where its part of the repository lies. Only a branch name can come out of there.
+  // In a linked worktree this file points to its part of the repository. Only a branch name is read from there.
   const link = reader.read(".git", { maxBytes: 4096 })
   const target = link.kind === "text" ? /^gitdir: (.+)$/m.exec(link.text)?.[1]?.trim() : undefined
   return target === undefined ? undefined : branchOf(openGuardedReader(resolve(root, target), budget), "HEAD")

@@ -21,7 +21,7 @@ const write = (path: string, text: string | Buffer): void => {
 test("as many rules are read as the limit says, and the rest is named once", () => {
   for (let index = 0; index <= RULE_FILE_LIMITS.files; index += 1)
     write(`rules/r${String(index).padStart(4, "0")}.md`, "x")
-  // A clock that stands still: the bound is the number, not the time.
+  // The clock stands still, so the number of files is the bound, not the time.
   const { rules, warnings } = openRuleShelf(
     () => [{ root, path: "rules" }],
     () => 0,

@@ -1,6 +1,6 @@
 /**
- * Rule files on disk. An open shelf remembers what it has read and looks again at every call, by modification time and
- * size: new, changed and removed files count at the next request, and an unchanged one costs one look.
+ * Rule files on disk. An open shelf remembers what it has read and checks again at every call, by modification time and
+ * size. New, changed and removed files count at the next request, and an unchanged one costs one check.
  */
 import { join } from "node:path"
 
@@ -10,22 +10,22 @@ import type { Links } from "./open-inside.ts"
 import { openReadBudget, type ReadBudget } from "./read-budget.ts"
 
 export interface RulesFolder {
-  /** Absolute; nothing outside of it is read. */
+  /** Absolute. Nothing outside it is read. */
   readonly root: string
   /** The folder of rules, relative to the root. */
   readonly path: string
-  /** `anywhere` for the user's own folders; the files of a project stay inside it. */
+  /** `anywhere` for the user's own folders. The files of a project must stay inside it. */
   readonly links?: Links
 }
 
 export interface RulesReading {
   readonly rules: readonly Rule[]
-  /** Files that are no use as they are, one line each. The same file gives the same line. */
+  /** Files that are unusable, one line each. The same file always gives the same line. */
   readonly warnings: readonly string[]
 }
 
 export interface RuleShelf {
-  /** Never throws; takes about the time it is given at most, and then goes on with what it knew. */
+  /** Never throws. Takes at most about the given time, then continues with what it knew. */
   readonly read: (timeMs?: number) => RulesReading
 }
 
@@ -46,7 +46,7 @@ interface Known {
 
 const UNREAD: Known = { modifiedMs: -1, bytes: -1, rule: undefined, warning: undefined }
 
-/** Global folders first, then those of the project, nearer ones last: the order of the list is the order of the rules. */
+/** Global folders first, then those of the project, nearer ones last. The order of the list is the order of the rules. */
 export const openRuleShelf = (folders: () => readonly RulesFolder[], clock?: () => number): RuleShelf => {
   const known = new Map<string, Known>()
   return {
@@ -99,7 +99,7 @@ const readOne = (
 ): Known => {
   const place = join(folder.path, path)
   const refuse = (reason: string): Known => {
-    // Out of time says nothing about the file: what was known stays, the rest is read at a later request.
+    // Running out of time says nothing about the file. What was known stays; the rest is read at a later request.
     if (budget.spendOperation() !== undefined) return before ?? UNREAD
     return { ...UNREAD, warning: `rule ${path} is not read: ${reason}` }
   }
@@ -143,8 +143,8 @@ const findRuleFiles = (
     for (const { name, type } of listed.entries) {
       if (name.startsWith(".")) continue
       const path = folder === "" ? name : `${folder}/${name}`
-      // A link to a file counts when it stays inside. One to a folder is followed only in the user's own folders; there
-      // the depth ends a loop.
+      // A link to a file counts when it stays inside. A link to a folder is followed only in the user's own folders, where
+      // the depth limit ends a loop.
       const isFolder =
         type === "folder" ||
         (type === "link" && links === "anywhere" && reader.look(join(top, path)).kind === "folder")

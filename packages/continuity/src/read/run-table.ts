@@ -1,4 +1,6 @@
-/** Reads the runs of this conversation from the state of a project: who is in flight, who ended and with what report. */
+/**
+ * Reads the runs of this conversation from the state of a project: which are in progress, which ended and with what report.
+ */
 import { readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 
@@ -18,7 +20,7 @@ import { openGuardedReader, type GuardedReader } from "./guarded-reader.ts"
 import { openReadBudget } from "./read-budget.ts"
 
 export interface RunQuery extends RunsWanted {
-  /** `MERIDIAN_STATE_ROOT`; a relative one starts at the project's root. */
+  /** `MERIDIAN_STATE_ROOT`. A relative path starts at the project's root. */
   readonly stateRoot: string | undefined
   readonly projectRoot: string
   readonly timeMs?: number
@@ -33,7 +35,7 @@ const LIMITS = {
 const MOST_SPACES = 64
 const MOST_RUNS = 12
 
-/** Never throws; nothing when nobody started a run. */
+/** Never throws; empty when no run was started. */
 export const readRunFacts = (query: RunQuery): readonly Fact[] => {
   if (query.seen.length === 0 && query.chatId === undefined) return []
   const budget = openReadBudget({
@@ -81,13 +83,13 @@ const textOf = (reader: GuardedReader, { space, id }: RunRow, file: string): str
   return found?.kind === "text" ? found.text : ""
 }
 
-/** The first line that says something; a heading only says what the text is called. */
+/** The first line with content. A heading only names the text, so it is a last resort. */
 const firstLine = (text: string | undefined): string | undefined => {
   const lines = (text ?? "").split("\n").map((line) => line.trim())
   return lines.find((line) => line !== "" && !line.startsWith("#")) ?? lines.find((line) => line !== "")
 }
 
-/** By pid and start time on Linux, as spaces marks its workers; elsewhere by the pid alone. */
+/** By pid and start time on Linux, as spaces records its workers; elsewhere by the pid alone. */
 const isAlive = ({ pid, started }: { readonly pid: number; readonly started: string }): boolean => {
   if (process.platform === "linux")
     try {

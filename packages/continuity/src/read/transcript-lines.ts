@@ -1,6 +1,6 @@
 /**
- * The lines of a transcript that a harness may be writing at this moment: a regular file only, never through a link, from
- * a place to a place, whole lines only. What is not a JSON object is passed over and counted.
+ * The lines of a transcript that a harness may be writing right now: only a regular file, never through a link, from one
+ * position to another, whole lines only. Anything but a JSON object is skipped and counted.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs"
 
@@ -8,12 +8,12 @@ import { parseObject, systemCode, type JsonObject } from "@meridian/protocol"
 
 export interface OpenTranscript extends Disposable {
   readonly bytes: number
-  /** Bytes from here; fewer at the end of the file. */
+  /** The bytes from this position; fewer at the end of the file. */
   readonly slice: (from: number, length: number) => Buffer
   /** Where the last whole line ends. */
   readonly end: () => number
   readonly lines: (range: Range, onBad: (kind: "damaged" | "long") => void) => Generator<JsonObject>
-  /** Where the line that was handed out last ends. */
+  /** Where the last returned line ends. */
   readonly place: () => number
 }
 
@@ -24,13 +24,13 @@ export interface Range {
 
 export const LINE_LIMITS = { chunkBytes: 1024 * 1024, lineBytes: 64 * 1024 * 1024 } as const
 
-/** The reason as the end of a sentence when there is nothing to read. */
+/** Returns the reason, as the end of a sentence, when there is nothing to read. */
 export const openTranscript = (path: string): OpenTranscript | string => {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found === undefined) return "it does not exist"
     if (!found.isFile()) return "it is not a regular file"
-    // What was a file a moment ago may be a pipe or a link now: neither is waited for or followed.
+    // A file may have become a pipe or a link since the check: neither is waited for or followed.
     const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
     const descriptor = openSync(path, flags)
     const { size } = fstatSync(descriptor)
@@ -61,7 +61,7 @@ const opened = (descriptor: number, bytes: number): OpenTranscript => {
     place: () => place,
     end: () => endOfLines(slice, bytes),
     *lines({ from, to }, onBad) {
-      // One buffer for the whole file; the line that goes on behind it moves to its beginning.
+      // One buffer for the whole file. An incomplete line at its end moves to the beginning.
       let buffer: Buffer = Buffer.allocUnsafe(Math.min(LINE_LIMITS.chunkBytes, Math.max(1, to - from)))
       let held = 0
       let at = from
@@ -114,7 +114,7 @@ const endOfLines = (slice: OpenTranscript["slice"], bytes: number): number => {
   return 0
 }
 
-/** Where the line after this place begins. */
+/** The start of the line after this position. */
 export const skipLine = (slice: OpenTranscript["slice"], from: number, to: number): number => {
   for (let at = from; at < to; at += LINE_LIMITS.chunkBytes) {
     const end = slice(at, Math.min(LINE_LIMITS.chunkBytes, to - at)).indexOf(NEWLINE)

@@ -1,15 +1,15 @@
 /**
- * The lines of a Claude Code transcript as a tree, and which of them are the conversation in force: the path to the
- * newest line, with what hangs beside it. Sub-agents have trees of their own in the same file.
+ * The lines of a Claude Code transcript as a tree, and which of them form the current conversation: the path to the newest
+ * line, with everything attached to it. Sub-agents have separate trees in the same file.
  */
 export interface TreeEntry {
   readonly parent: string | undefined
-  /** Without a parent it follows the line before it; otherwise it begins anew. */
+  /** True: without a parent it follows the line before it. False: it begins anew. */
   readonly followsBefore: boolean
   readonly kind: "user" | "assistant" | "result" | "other"
-  /** Of a result: the line of its call, where the source says so. */
+  /** For a result: the line of its call, if recorded. */
   readonly source: string | undefined
-  /** Which answer it is a block of. */
+  /** The answer whose block it is. */
   readonly answer: string | undefined
 }
 
@@ -22,17 +22,17 @@ export interface Choice {
 }
 
 export interface ConversationTree {
-  /** False when there is a line of that name already: a resumed session may repeat its lines. */
+  /** False when a line of that name exists already: a resumed session may repeat its lines. */
   readonly note: (uuid: string, where: "main" | "side", entry: TreeEntry) => boolean
   readonly choose: () => Choice
-  /** What later lines may hang on: the newest answer and what follows it. */
+  /** The lines that later ones may follow: the newest answer and what comes after it. */
   readonly marks: () => readonly string[]
-  /** Whether every line of the conversation is in force and, behind an earlier reading, goes on from those marks. */
+  /** Whether every line belongs to the current conversation and, after an earlier read, continues from those marks. */
   readonly isStraight: (marks: ReadonlySet<string> | undefined) => boolean
 }
 
 interface Line extends TreeEntry {
-  /** The line before it in the file, for a parent that is damaged. */
+  /** The previous line in the file, used when the parent is damaged. */
   readonly before: string | undefined
 }
 
@@ -40,7 +40,7 @@ interface Side {
   readonly lines: Map<string, Line>
   before: string | undefined
   tip: string | undefined
-  /** Whether each line follows the one before it: then all of them are in force. */
+  /** Whether each line follows the previous one. Then all of them are current. */
   isChain: boolean
 }
 
@@ -52,7 +52,7 @@ export const openTree = (): ConversationTree => {
 
   const chooseAnew = (): Choice => {
     const aside = [...sides.side.lines.values()].filter(isSpoken)
-    // The file of a sub-agent is nothing but a sidechain: then that is the conversation.
+    // The file of a sub-agent consists only of a sidechain, which is then the conversation.
     const isAgent = ![...sides.main.lines.values()].some(isSpoken)
     const { lines, tip } = isAgent ? sides.side : sides.main
     const path = pathTo(lines, tip)
@@ -123,7 +123,7 @@ const emptySide = (): Side => ({
 
 const isSpoken = ({ kind }: TreeEntry): boolean => kind !== "other"
 
-/** The line a result answers: older versions put lines about progress between them. */
+/** The line that a result answers. Older versions put progress lines between them. */
 const callOf = (lines: ReadonlyMap<string, Line>, { source, parent }: Line): string => {
   if (source !== undefined) return source
   const seen = new Set<string>()
@@ -135,7 +135,7 @@ const callOf = (lines: ReadonlyMap<string, Line>, { source, parent }: Line): str
   return at ?? ""
 }
 
-/** From the tip back to where the conversation began. */
+/** From the tip back to the start of the conversation. */
 const pathTo = (lines: ReadonlyMap<string, Line>, tip: string | undefined): Set<string> => {
   const path = new Set<string>()
   for (let uuid = tip; uuid !== undefined && !path.has(uuid);) {

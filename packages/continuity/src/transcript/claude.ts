@@ -1,9 +1,9 @@
 /**
  * `~/.claude/projects/<directory>/<session>.jsonl`, as Claude Code 2.1 writes it. Lines of a conversation have a `uuid` and
- * a `parentUuid` and make a tree: going back and asking again starts a branch, and the newest line is the tip of the one
- * in force. One answer is several lines with the same `message.id`, one for each block; the results of parallel calls
- * hang on the lines of their calls, beside the path. `compact_boundary` starts anew (its `logicalParentUuid` names what
- * was before), the summary is the next user line with `isCompactSummary`. Other kinds of lines are bookkeeping.
+ * a `parentUuid` and form a tree: going back and asking again starts a branch, and the newest line is the tip of the
+ * current one. One answer is several lines with the same `message.id`, one per block. The results of parallel calls are
+ * attached to the lines of their calls, beside the path. `compact_boundary` starts anew (its `logicalParentUuid` names what
+ * came before); the summary is the next user line with `isCompactSummary`. Other kinds of lines are bookkeeping.
  */
 import {
   asObject,
@@ -37,7 +37,7 @@ export const openClaudeReader: OpenReader = (losses) => {
   let commandIsLocal = false
   let mode: string | undefined
 
-  /** Whether it is a line of the conversation that was not there before. */
+  /** Whether it is a new line of the conversation. */
   const survey = (line: JsonObject): boolean => {
     sessionID = textAt(line, "sessionId") ?? sessionID
     const summary = wordAt(line, "type") === "summary" ? textAt(line, "summary") : undefined
@@ -54,7 +54,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     return isNew
   }
 
-  /** The conversation in force; everything else is told as lost. */
+  /** The current conversation. Everything else is reported as lost. */
   const choose = (): ReadonlySet<string> => {
     const choice = tree.choose()
     for (const kind of ["branchMessages", "branches", "sidechainMessages", "sidechains"] as const)
@@ -158,7 +158,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     return [...results, ...readPrompt(line, blocks)]
   }
 
-  /** What stands beside the results of calls was typed while they ran. */
+  /** Text beside the results of calls was typed while they ran. */
   const readPrompt = (line: JsonObject, blocks: readonly JsonObject[]): readonly Piece[] => {
     const texts = textsIn(blocks).flatMap(personal)
     const files = blocks.flatMap((block) => {
@@ -170,7 +170,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     return [{ kind: "prompt", ...dated(line["timestamp"]), ...keyOf(line), prompt }]
   }
 
-  /** What the person said: not what the harness added, and a command as it was typed. */
+  /** The user's words: without what the harness added, and a command as it was typed. */
   const personal = (text: string): readonly string[] => {
     const command = COMMAND.exec(text)
     if (command !== null && !commandIsLocal)
@@ -199,7 +199,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     return [{ kind: "summary", ...dated(line["timestamp"]), text, keep, tokens, manual }]
   }
 
-  /** Agent and permission mode: on lines of their own, and the mode beside every prompt. */
+  /** Agent and permission mode: on separate lines, and the mode also with every prompt. */
   const readSetting = (line: JsonObject): readonly Piece[] => {
     const agent = textAt(line, "agentSetting")
     const now = textAt(line, "permissionMode")
@@ -216,7 +216,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     if (isQueuedPrompt(line)) return readPrompt(line, blocksIn(attachment?.["prompt"]))
     if (wordAt(attachment, "type") === "invoked_skills")
       return objectsIn(attachment?.["skills"]).flatMap((skill) => skillOf(wordAt(skill, "content")))
-    // The whole system prompt, kept for debugging: nothing that was said.
+    // The full system prompt, kept for debugging. Nobody said it.
     if (wordAt(attachment, "type") !== "prompt_snapshot") losses.add("notes")
     return []
   }
@@ -260,7 +260,7 @@ export const openClaudeReader: OpenReader = (losses) => {
       const uuid = textAt(line, "uuid")
       if (uuid === undefined) return readSetting(line)
       chosen ??= choose()
-      // Once: a resumed session may repeat its lines.
+      // Only once: a resumed session may repeat its lines.
       if (!chosen.has(uuid) || told.has(uuid)) return []
       told.add(uuid)
       return readLine(line)
@@ -283,7 +283,7 @@ const entryOf = (line: JsonObject): TreeEntry => {
   const kind = kindOf(line)
   return {
     parent: textAt(line, "parentUuid") ?? textAt(line, "logicalParentUuid"),
-    // One that names no parent at all follows the line before it; null begins anew.
+    // A line without a parent field follows the line before it; null begins anew.
     followsBefore: line["isCompactSummary"] === true || !("parentUuid" in line),
     kind,
     source: textAt(line, "sourceToolAssistantUUID"),
@@ -315,7 +315,7 @@ const keyOf = (line: JsonObject): { readonly key?: string } => {
 const isNote = (line: JsonObject): boolean =>
   line["isMeta"] === true || line["isVisibleInTranscriptOnly"] === true
 
-/** Typed while the model was at work; the harness queues its own messages the same way. */
+/** Typed while the model was working. The harness queues its own messages the same way. */
 const isQueuedPrompt = (line: JsonObject): boolean => {
   const attachment = wordAt(line, "type") === "attachment" ? objectAt(line, "attachment") : undefined
   return (

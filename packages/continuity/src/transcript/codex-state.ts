@@ -1,10 +1,13 @@
-/** What Codex records beside the conversation: files its commands read or changed, the window of the model, the mode. */
+/**
+ * What Codex records beside the conversation: files that its commands read or changed, the model's context window, the
+ * mode.
+ */
 import { countAt, listAt, objectAt, textAt, wordAt, asObject, type JsonObject } from "@meridian/protocol"
 
 import { dated } from "./conversation.ts"
 import type { Piece } from "./piece.ts"
 
-/** `event_msg` of a turn that begins or of an item that has ended. */
+/** An `event_msg` about a turn that begins or an item that has ended. */
 export const stateInEvent = (line: JsonObject, payload: JsonObject): readonly Piece[] => {
   switch (wordAt(payload, "type")) {
     case "task_started": {
@@ -22,7 +25,7 @@ export const stateInEvent = (line: JsonObject, payload: JsonObject): readonly Pi
   }
 }
 
-/** `CommandExecution` says what its command was understood as; `FileChange` names the paths it changed. */
+/** `CommandExecution` contains the parsed command; `FileChange` names the changed paths. */
 const filesOf = (line: JsonObject, item: JsonObject | undefined): readonly Piece[] => {
   const paths =
     wordAt(item, "type") === "FileChange"
@@ -34,7 +37,7 @@ const filesOf = (line: JsonObject, item: JsonObject | undefined): readonly Piece
   return paths.length === 0 ? [] : [{ kind: "files", ...dated(line["timestamp"]), paths }]
 }
 
-/** A skill the person named: `<skill>`, its name and path in tags, then the body. */
+/** A skill that the user named: `<skill>`, its name and path in tags, then the body. */
 export const skillIn = (text: string): readonly Piece[] => {
   const [, name, body] = SKILL.exec(text) ?? []
   return name === undefined || body === undefined ? [] : [{ kind: "skill", name: name.trim(), body }]

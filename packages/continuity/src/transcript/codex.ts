@@ -1,11 +1,11 @@
 /**
  * `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, as Codex 0.166 writes it: `{timestamp, type, payload}`.
- * `session_meta` says which thread it is, `turn_context` with which model, `response_item` is what went to the model and
- * came back, `compacted` replaces everything before it (`replacement_history` names what stays). `event_msg` repeats the
- * items for the screen; only its token counts are read. Rollouts from before October 2025 have the items without an envelope.
+ * `session_meta` names the thread, `turn_context` the model, `response_item` is what went to the model and came back,
+ * `compacted` replaces everything before it (`replacement_history` names what stays). `event_msg` repeats the items for the
+ * screen; only its token counts are read. Rollouts from before October 2025 contain the items without an envelope.
  *
- * Nothing says where one answer of the model ends: a new one begins when something of the model follows a result, a
- * prompt or a count of tokens.
+ * Nothing marks the end of a model's answer. A new answer begins when output of the model follows a result, a prompt or a
+ * token count.
  */
 import { createHash } from "node:crypto"
 
@@ -29,7 +29,7 @@ import { blocksIn, dated, objectsIn, timeOf, type OpenReader } from "./conversat
 import type { Piece } from "./piece.ts"
 import { todoList } from "./todo-list.ts"
 
-/** What older versions keep of the prompts beside a summary; they do not write it down. */
+/** How much of the prompts older versions keep beside a summary. They do not record it. */
 const KEPT_PROMPT_CHARACTERS = 80_000
 
 export const openCodexReader: OpenReader = (losses) => {
@@ -39,9 +39,9 @@ export const openCodexReader: OpenReader = (losses) => {
   let turnIsOver = true
   let isCounted = false
   let promptsRead = 0
-  /** Those a summary may keep. */
+  /** Prompts that a summary may keep. */
   let prompts: SaidPrompt[] = []
-  /** Where each prompt in force stands, and what was taken back: from one line to before another. */
+  /** The lines of current prompts, and the ranges of lines that were taken back. */
   let surveyed = 0
   let places: number[] = []
   const takenBack: { readonly from: number; readonly to: number }[] = []
@@ -62,7 +62,7 @@ export const openCodexReader: OpenReader = (losses) => {
       }
       places = places.slice(0, kept)
     }
-    // The first is its own; a fork has copied those of its source behind it.
+    // The first one belongs to this thread. A fork has copied those of its source after it.
     if (type === "session_meta" && about.id === undefined) {
       const id = textAt(payload, "id") ?? textAt(payload, "session_id")
       const directory = textAt(payload, "cwd")
@@ -144,7 +144,7 @@ export const openCodexReader: OpenReader = (losses) => {
     }
   }
 
-  /** Runs at the provider; the file has the question, not the answer. */
+  /** A search runs at the provider. The file has the query, not the result. */
   const readSearch = (line: JsonObject, item: JsonObject): readonly Piece[] => {
     const callID = textAt(item, "id") ?? `search ${turns}`
     const input = objectAt(item, "action") ?? {}
@@ -209,7 +209,7 @@ export const openCodexReader: OpenReader = (losses) => {
     const last = objectAt(objectAt(payload, "info"), "last_token_usage")
     if (last === undefined || turns === 0) return []
     turnIsOver = true
-    // The same count is told again when a later turn begins.
+    // The same count is repeated when a later turn begins.
     if (isCounted) return []
     isCounted = true
     const cacheRead = countAt(last, "cached_input_tokens")
@@ -225,7 +225,7 @@ export const openCodexReader: OpenReader = (losses) => {
     return [{ kind: "usage", turn: String(turns), usage }]
   }
 
-  /** By its id, or by its text where the items have none; the newest of those that say the same. */
+  /** Found by id, or by text for items without ids; the newest of several equal ones. */
   const keptIn = (items: readonly JsonObject[], summary: string): readonly string[] => {
     const left = [...prompts]
     return items
@@ -276,7 +276,7 @@ export const openCodexReader: OpenReader = (losses) => {
 
   return {
     survey,
-    // A thread is a list: whatever comes later follows, unless turns were taken back.
+    // A thread is a list: later entries follow earlier ones, unless turns were taken back.
     straight: (line) => {
       survey(line)
       return readLine(line)
@@ -329,13 +329,13 @@ const textsOf = (item: JsonObject): readonly string[] =>
 interface SaidPrompt {
   readonly key: string
   readonly length: number
-  /** Of its text: a long conversation is not held in memory. */
+  /** A digest of its text, because a long conversation is not held in memory. */
   readonly digest: string
 }
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64")
 
-/** What the harness says in the person's name starts with one of these. */
+/** Texts of the harness in the user's name start with one of these. */
 const CONTEXT =
   /^\s*(?:<(?:environment_context|user_instructions|turn_aborted|skill|subagent_notification|permissions|hook_prompt|user_shell_command|INSTRUCTIONS|model_switch|collaboration_mode|personality)|# AGENTS\.md instructions|Another language model started to solve this problem)/
 

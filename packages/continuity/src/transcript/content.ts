@@ -1,4 +1,6 @@
-/** What foreign messages hold: their text, and pictures and files whose bytes are there and a model can look at. */
+/**
+ * The content of foreign messages: their text, and pictures and files whose bytes are available and that a model can use.
+ */
 import type { PromptFile, RecordedContent } from "@meridian/protocol"
 
 import type { Losses } from "./losses.ts"
@@ -6,7 +8,7 @@ import type { Losses } from "./losses.ts"
 const TAKEN = /^(?:image\/(?:png|jpeg|gif|webp)|application\/pdf)$/
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** The bytes as they stand in the file, or undefined and one more loss. */
+/** The bytes as they are in the file; or undefined, and one more loss. */
 export const fileOf = (
   mediaType: string | undefined,
   base64: string | undefined,
@@ -20,7 +22,7 @@ export const fileOf = (
 
 const DATA_URL = /^data:([^;,]{1,100});base64,/
 
-/** `data:image/png;base64,...`; any other address is a loss. */
+/** `data:image/png;base64,...`. Any other URL is a loss. */
 export const fileOfUrl = (
   url: string | undefined,
   mediaType: string,
@@ -38,7 +40,7 @@ export const mediaOf = (file: PromptFile | undefined): readonly RecordedContent[
 export const textContent = (text: string): readonly RecordedContent[] =>
   text === "" ? [] : [{ type: "text", text }]
 
-/** At most so many characters, and never half of one. */
+/** Cuts the text to `most` characters, never inside one. */
 export const cutText = (text: string, most: number): string => {
   const cut = text.slice(0, most)
   return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut

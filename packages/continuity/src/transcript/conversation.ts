@@ -1,7 +1,7 @@
 /**
- * How a foreign session file is read: twice, entry by entry. The first pass looks at all of it (which branch is the
- * newest, what it is called), the second says what was said. A reader is pure and takes any JSON: what it does not
- * understand is counted as lost.
+ * How a foreign session file is read: twice, entry by entry. The first pass surveys everything (which branch is the newest,
+ * what the session is called), the second returns what was said. A reader is pure and accepts any JSON; what it does not
+ * understand counts as lost.
  */
 import { asObject, type Json, type JsonObject } from "@meridian/protocol"
 
@@ -11,7 +11,7 @@ import type { Piece } from "./piece.ts"
 export type Format = "claude" | "codex" | "opencode" | "pi"
 
 export interface About {
-  /** What the source calls it. */
+  /** The source's id for it. */
   readonly id: string
   readonly directory?: string
   readonly title?: string
@@ -22,15 +22,15 @@ export interface About {
 export interface ConversationReader {
   readonly survey: (entry: JsonObject) => void
   /**
-   * Both passes in one, as if the conversation had never gone back. `isStraight` tells afterwards whether that was true
-   * and, of entries behind an earlier reading, whether they follow one of its marks; when not, all that was said this way
-   * is to be forgotten.
+   * Both passes in one, assuming that the conversation never went back. Afterwards `isStraight` says whether that was true
+   * and, for entries after an earlier read, whether they follow one of its marks. If not, everything from `straight` must
+   * be discarded.
    */
   readonly straight: (entry: JsonObject) => readonly Piece[]
   readonly isStraight: (marks: ReadonlySet<string> | undefined) => boolean
   /** What later entries may follow. */
   readonly marks: () => readonly string[]
-  /** Behind the first pass; undefined when the file does not say which session it is. */
+  /** Available after the first pass; undefined when the file does not identify its session. */
   readonly about: () => About | undefined
   /** The second pass, over the same entries. */
   readonly read: (entry: JsonObject) => readonly Piece[]
@@ -38,22 +38,22 @@ export interface ConversationReader {
 
 export type OpenReader = (losses: Losses) => ConversationReader
 
-/** The last moment of the year 9999: what is later is a mistake, and no date can show much more. */
+/** The last moment of the year 9999. A later time is a mistake, and no date format shows much more. */
 const LATEST_TIME = 253_402_300_799_999
 
-/** ISO 8601 or milliseconds, as sources write it. */
+/** ISO 8601 or milliseconds, depending on the source. */
 export const timeOf = (value: unknown): number | undefined => {
   const time = typeof value === "string" ? Date.parse(value) : value
   return typeof time === "number" && time >= 0 && time <= LATEST_TIME ? Math.floor(time) : undefined
 }
 
-/** For spreading: absent stays absent. */
+/** For spreading: an absent time stays absent. */
 export const dated = (value: unknown): { readonly time?: number } => {
   const time = timeOf(value)
   return time === undefined ? {} : { time }
 }
 
-/** The blocks of a message; one that is only text may stand without a block around it. */
+/** The blocks of a message. Plain text may come without a block. */
 export const blocksIn = (content: Json | undefined): readonly JsonObject[] => {
   if (typeof content === "string") return [{ type: "text", text: content }]
   if (!Array.isArray(content)) return []
@@ -61,6 +61,6 @@ export const blocksIn = (content: Json | undefined): readonly JsonObject[] => {
   return objectsIn(list.map((entry) => (typeof entry === "string" ? { type: "text", text: entry } : entry)))
 }
 
-/** What is no object is left out. */
+/** Leaves out everything but objects. */
 export const objectsIn = (list: Json | undefined): readonly JsonObject[] =>
   Array.isArray(list) ? list.filter((entry: Json): entry is JsonObject => asObject(entry) !== undefined) : []

@@ -1,4 +1,4 @@
-/** Which harness wrote a file, told by what is in it: names of files say nothing. */
+/** Recognises the harness of a file by its content; file names are not reliable. */
 import { objectAt, textAt, wordAt, type JsonObject } from "@meridian/protocol"
 
 import { openClaudeReader } from "./claude.ts"
@@ -14,10 +14,10 @@ export const READERS: Readonly<Record<Format, OpenReader>> = {
   pi: openPiReader,
 }
 
-/** An export of OpenCode is one document, however its lines are broken. */
+/** An OpenCode export is one document, whatever its line breaks. */
 export const isDocument = (start: string): boolean => /^\uFEFF?\s*\{\s*"(?:info|messages)"\s*:/.test(start)
 
-/** One line of a session, or undefined when it could be anybody's. */
+/** Recognises one line of a session; undefined when it could come from several harnesses. */
 export const formatOf = (line: JsonObject): Format | undefined => {
   const type = wordAt(line, "type")
   if (type === "session" && textAt(line, "id") !== undefined) return "pi"

@@ -1,4 +1,4 @@
-/** What an import could not take along, counted by kind and told in sentences. */
+/** What an import could not take along, counted by kind and reported in sentences. */
 export interface Loss {
   readonly kind: LossKind
   readonly count: number
@@ -13,7 +13,7 @@ export interface Losses {
 const s = (count: number): string => (count === 1 ? "" : "s")
 const are = (count: number): string => (count === 1 ? "is" : "are")
 
-/** In the order they are told. */
+/** In the order they are reported. */
 const SENTENCES = {
   damaged: (n: number) => `${n} damaged line${s(n)} skipped`,
   long: (n: number) => `${n} line${s(n)} skipped: longer than can be read`,

@@ -1,8 +1,8 @@
 /**
- * What `opencode export <session>` prints, as OpenCode 1.18 writes it: one JSON document `{info, messages: [{info, parts}]}`.
- * Its entries here are `info` first, then each message. A compaction is a user message with a `compaction` part (it may
- * name the first message it keeps, `tail_start_id`) and the assistant message with `summary: true` behind it. Messages at
- * or behind `info.revert.messageID` were taken back; of one with a `partID`, the parts from that one on.
+ * The output of `opencode export <session>`, as OpenCode 1.18 writes it: one JSON document `{info, messages: [{info,
+ * parts}]}`. Here its entries are `info` first, then each message. A compaction is a user message with a `compaction` part
+ * (which may name the first message it keeps, `tail_start_id`), followed by the assistant message with `summary: true`.
+ * Messages from `info.revert.messageID` on were taken back; with a `partID`, the parts of that message from that one on.
  */
 import {
   countAt,
@@ -68,7 +68,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
           break
         }
         case "agent":
-          // The mention stands in the text as well.
+          // The text contains the mention as well.
           break
         case "subtask":
           texts.push(wordAt(part, "prompt"))
@@ -85,7 +85,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
     return [...state, { kind: "prompt", ...timeIn(info), key: wordAt(info, "id"), prompt }]
   }
 
-  /** The agent the person chose, and files that were attached by name. */
+  /** The agent that the user chose, and files attached by name. */
   const stateOf = (info: JsonObject, parts: readonly JsonObject[]): readonly Piece[] => {
     const chosen = textAt(info, "agent")
     const isNews = chosen !== undefined && chosen !== agentNow
@@ -194,7 +194,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
     return [{ kind: "summary", ...timeIn(info), text, keep, manual, tokens: { before, after }, ...spent }]
   }
 
-  /** OpenCode takes back the named part and what follows it. */
+  /** OpenCode takes back the named part and everything after it. */
   const partsLeft = (parts: readonly JsonObject[]): readonly JsonObject[] => {
     const start = parts.findIndex((part) => textAt(part, "id") === revertedPart)
     if (start === -1) return parts
@@ -217,7 +217,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
       const info = objectAt(entry, "info")
       return info === undefined ? [] : readMessage(info, objectsIn(entry["parts"]))
     },
-    // What was taken back is known only when it is read whole.
+    // Only a complete read shows what was taken back.
     isStraight: () => false,
     marks: () => [],
     about: () => about,
@@ -237,7 +237,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
   }
 }
 
-/** Of a file the person attached: `source.path`, or a `file:` address. */
+/** The path of a file that the user attached: `source.path`, or a `file:` URL. */
 export const attachedPath = (part: JsonObject): readonly string[] => {
   if (wordAt(part, "type") !== "file") return []
   const path = textAt(objectAt(part, "source"), "path")
@@ -251,7 +251,7 @@ export const attachedPath = (part: JsonObject): readonly string[] => {
   }
 }
 
-/** The others are bookkeeping. */
+/** All other types are bookkeeping. */
 const SAID = new Set(["text", "reasoning", "tool", "file", "subtask"])
 
 const timeIn = (info: JsonObject) => dated(objectAt(info, "time")?.["created"])

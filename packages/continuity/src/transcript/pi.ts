@@ -1,8 +1,8 @@
 /**
- * `~/.pi/agent/sessions/--<directory>--/<time>_<id>.jsonl`, after pi's own description of format version 3: a header
- * `{type: "session", version, id, timestamp, cwd}`, then entries with `id` and `parentId` that make a tree; the last entry
- * is the tip of the branch in force. Version 1 has neither id: its entries are the conversation in their order.
- * `compaction` replaces what is before `firstKeptEntryId`.
+ * `~/.pi/agent/sessions/--<directory>--/<time>_<id>.jsonl`, following pi's own description of format version 3: a header
+ * `{type: "session", version, id, timestamp, cwd}`, then entries with `id` and `parentId` that form a tree; the last entry
+ * is the tip of the current branch. Version 1 has neither field: its entries are the conversation in order. `compaction`
+ * replaces everything before `firstKeptEntryId`.
  */
 import {
   countAt,
@@ -38,7 +38,7 @@ export const openPiReader: OpenReader = (losses) => {
   let firstPrompt: string | undefined
   let tip: string | undefined
   let chosen: Set<string> | undefined
-  /** The entries read so far, in order: a compaction keeps a tail of them. */
+  /** The entries read so far, in order. A compaction keeps a tail of them. */
   let path: Step[] = []
   let turns = 0
 
@@ -169,7 +169,7 @@ export const openPiReader: OpenReader = (losses) => {
     }
   }
 
-  /** The messages from an entry on, whatever that entry is. */
+  /** The messages from an entry on, whatever kind of entry it is. */
   const keptFrom = (first: string | undefined): readonly Step[] => {
     if (first === undefined) return []
     const start = path.findIndex(({ id }) => id === first)
@@ -226,7 +226,7 @@ export const openPiReader: OpenReader = (losses) => {
       survey(entry)
       return readEntry(entry)
     },
-    // Its tree is looked at only when it is read whole.
+    // The tree is only examined in a complete read.
     isStraight: () => false,
     marks: () => [],
     about: () => {

@@ -1,18 +1,18 @@
 /**
- * What a conversation says, piece by piece and in order, whichever harness it is held in. Readers of transcripts make
- * pieces; an import turns the spoken ones into events of the engine, and the ledger folds all of them into facts.
+ * What a conversation says, piece by piece and in order, for any harness. Readers of transcripts make pieces. An import
+ * turns the spoken ones into events of the engine, and the ledger folds all of them into facts.
  */
 import type { Json, Prompt, RecordedContent, RecordedUsage, TodoItem } from "@meridian/protocol"
 
 interface Dated {
-  /** Milliseconds since 1970; without one, the time of the piece before. */
+  /** Milliseconds since 1970. Default: the time of the previous piece. */
   readonly time?: number
 }
 
-/** Part of one answer of a model: pieces with the same `turn` in a row are one turn. */
+/** Part of a model's answer. Consecutive pieces with the same `turn` are one turn. */
 interface OfTurn extends Dated {
   readonly turn: string
-  /** What the source calls the message; a later summary may name it among those it keeps. */
+  /** The source's name for the message. A later summary may list it among those it keeps. */
   readonly key?: string
   readonly model?: string
   readonly agent?: string
@@ -26,7 +26,7 @@ export type SpokenPiece =
       readonly callID: string
       readonly tool: string
       readonly input?: Json
-      /** When the model's arguments were not JSON. */
+      /** Present when the model's arguments were not JSON. */
       readonly raw?: string
     })
   | (Dated & {
@@ -35,32 +35,32 @@ export type SpokenPiece =
       readonly content: readonly RecordedContent[]
       readonly failed?: boolean
     })
-  /** The list of work as it stands from here on. */
+  /** The complete todo list from here on. */
   | (Dated & { readonly kind: "todo"; readonly items: readonly TodoItem[] })
-  /** What the turn cost; the last word counts. */
+  /** The usage of the turn. A later piece replaces an earlier one. */
   | { readonly kind: "usage"; readonly turn: string; readonly usage: RecordedUsage; readonly cost?: number }
   /** The turn ended in an error. */
   | (OfTurn & { readonly kind: "failed"; readonly message: string })
-  /** Everything before stands in this summary from here on, but for the messages it keeps. */
+  /** This summary replaces everything before it, except the messages it keeps. */
   | (Dated & {
       readonly kind: "summary"
       readonly text: string
       readonly keep?: readonly string[]
       readonly tokens?: { readonly before: number; readonly after: number }
       readonly manual?: boolean
-      /** Of the model that wrote it. */
+      /** The usage of the model that wrote it. */
       readonly usage?: RecordedUsage
       readonly cost?: number
     })
 
-/** What a harness records beside the conversation: nobody said it, and it matters after a compaction. */
+/** What a harness records beside the conversation: nobody said it, but it matters after a compaction. */
 export type StatePiece =
   | (Dated & { readonly kind: "agent"; readonly name: string })
   | (Dated & { readonly kind: "mode"; readonly name: string })
   | (Dated & { readonly kind: "skill"; readonly name: string; readonly body: string })
-  /** Files a command read or wrote, where the harness says so itself. */
+  /** Files that a command read or wrote, if the harness reports them. */
   | (Dated & { readonly kind: "files"; readonly paths: readonly string[] })
-  /** Tokens the model can hold. */
+  /** The model's context window in tokens. */
   | { readonly kind: "window"; readonly tokens: number }
 
 export type Piece = SpokenPiece | StatePiece

@@ -1,4 +1,4 @@
-/** Lists of work that harnesses keep with a tool: Claude Code and OpenCode write todos, Codex a plan. */
+/** Todo lists that harnesses keep with a tool: Claude Code and OpenCode write todos, Codex a plan. */
 import { textAt, wordAt, type JsonObject, type TodoItem } from "@meridian/protocol"
 
 import { cutText } from "./content.ts"
@@ -15,7 +15,7 @@ const STATUS: Readonly<Record<string, TodoItem["status"]>> = {
   cancelled: "cancelled",
 }
 
-/** The list as a call leaves it, behind the call; nothing for any other call. */
+/** The todo list after a call; empty for any other call. */
 export const todoList = (
   tool: string,
   input: JsonObject | undefined,

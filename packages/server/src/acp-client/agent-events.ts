@@ -1,7 +1,7 @@
 /**
- * What an agent tells while it works, as events of a run. Texts come in pieces and are told whole; a call is told when it
- * starts and when it ends, each once. Everything an agent says is text of somebody else: it is bounded here, and made plain
- * where it is shown.
+ * An agent's updates as events of a run. Text arrives in pieces and is reported whole; a call is reported once when it
+ * starts and once when it ends. Everything an agent says is foreign text: it is bounded here, and made plain where it is
+ * shown.
  */
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk"
 import { asObject, type Json } from "@meridian/protocol"
@@ -11,9 +11,9 @@ import { CLIENT_LIMITS } from "./limits.ts"
 
 export interface AgentEvents {
   readonly take: (update: SessionUpdate) => readonly DirectEvent[]
-  /** What was said and not told yet; calls that never ended are told as failed. */
+  /** Reports the remaining text. Calls that never ended are reported as failed. */
   readonly finish: () => readonly DirectEvent[]
-  /** Dollars of the session so far, where the agent tells them. */
+  /** The cost of the session so far in dollars, if the agent reports it. */
   readonly costUsd: () => number | undefined
 }
 
@@ -96,7 +96,7 @@ export const openAgentEvents = (): AgentEvents => {
               : [...flush(), { type: "compaction", phase: "started" }]
         case "notice":
           return [{ type: "warning", message: update.title.slice(0, CLIENT_LIMITS.nameCharacters) }]
-        // What was said to it, what it plans and what it offers is no part of a run's report.
+        // The prompt, the agent's plan and its offers are not part of a run's report.
         case "user_message_chunk":
         case "plan":
         case "available_commands_update":
@@ -106,7 +106,7 @@ export const openAgentEvents = (): AgentEvents => {
         case "compaction_summary_chunk":
           break
       }
-      // Also of kinds that a newer agent tells and nobody knows here.
+      // Includes kinds of newer agents, which are unknown here.
       return []
     },
     finish: () => [...flush(), ...[...calls].flatMap(([id, call]) => end(id, call, "failed"))],

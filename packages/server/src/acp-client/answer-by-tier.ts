@@ -1,7 +1,7 @@
 /**
- * A question of an agent, answered by the tier it was launched with. Looking is always allowed; changing files from
- * `workspace-write` on and only inside the folder; commands and the network from `full-access` on. What an agent does not
- * say the kind of is refused below `danger`. Nothing is ever allowed for good: the next question is asked again.
+ * Answers an agent's permission question by the tier it was launched with. Looking is always allowed. From `workspace-write`
+ * on, so is changing files inside the folder; from `full-access` on, changing any file, commands and the network. A call of
+ * an unknown kind is refused below `danger`. Nothing is allowed permanently, so the next question is asked again.
  */
 import { isAbsolute, relative, resolve } from "node:path"
 
@@ -11,7 +11,7 @@ import type { PermissionTier } from "@meridian/spaces"
 export type Answer =
   | { readonly tag: "allowed"; readonly optionId: string }
   | { readonly tag: "refused"; readonly optionId: string }
-  /** The agent offers no way to say it: the question is withdrawn, which an agent takes for a no. */
+  /** The agent offers no option for this answer. The question is withdrawn, which an agent takes as a no. */
   | { readonly tag: "cancelled" }
 
 type Question = Pick<RequestPermissionRequest, "toolCall" | "options">
@@ -19,7 +19,7 @@ type Question = Pick<RequestPermissionRequest, "toolCall" | "options">
 export const answerByTier = (question: Question, tier: PermissionTier, directory: string): Answer =>
   answerWith(question.options, isAllowed(question.toolCall, tier, directory))
 
-/** The option that says yes or no this once; a no for good is a no, too. */
+/** The option that says yes or no once. A permanent no serves as a no, too. */
 export const answerWith = (options: readonly PermissionOption[], isYes: boolean): Answer => {
   const find = (kind: PermissionOption["kind"]): string | undefined =>
     options.find((option) => option.kind === kind)?.optionId
@@ -42,7 +42,7 @@ const isAllowed = (call: Question["toolCall"], tier: PermissionTier, directory: 
   return tier === "full-access" && REACHING.has(kind)
 }
 
-/** Every path the agent names lies in the folder, and it names at least one. */
+/** Every path that the agent names is inside the folder, and it names at least one. */
 const staysInside = ({ locations, content }: Question["toolCall"], directory: string): boolean => {
   const paths = [
     ...(locations ?? []).map(({ path }) => path),

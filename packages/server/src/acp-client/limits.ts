@@ -1,8 +1,8 @@
 /** Every bound of talking to an agent over the Agent Client Protocol. */
 export const CLIENT_LIMITS = {
-  /** Bytes of one message of an agent. */
+  /** Bytes of one message from an agent. */
   messageBytes: 32 * 1024 * 1024,
-  /** Until an agent has answered its first question, and until it has opened a session. */
+  /** For the agent's first answer, and for opening a session. */
   handshakeMs: 60_000,
   /** Between asking an agent to end and killing it. */
   graceMs: 2_000,
@@ -10,6 +10,6 @@ export const CLIENT_LIMITS = {
   nameCharacters: 200,
   openCalls: 1_000,
   files: 200,
-  /** Characters of what an agent wrote on stderr, kept to explain its end. */
+  /** Characters of an agent's stderr that are kept to explain its end. */
   stderrCharacters: 2_000,
 } as const

@@ -1,7 +1,7 @@
 /**
- * A program that speaks the Agent Client Protocol, version 1: started, greeted, and asked to work on one session at a time.
- * It gets no files and no terminal from us, only questions answered. Whatever it does wrong (ends, says nothing, talks
- * rubbish) is an ACP_AGENT_FAILED, and its process is gone when `close` has returned.
+ * A program that speaks the Agent Client Protocol, version 1: starts it, initialises the connection, and works on one
+ * session at a time. The agent gets no files and no terminal from us, only answers to its questions. Any misbehaviour (it
+ * ends, stays silent, sends garbage) is an ACP_AGENT_FAILED, and its process is gone when `close` has returned.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process"
 import { once } from "node:events"
@@ -25,7 +25,7 @@ import type { Answer } from "./answer-by-tier.ts"
 import { CLIENT_LIMITS } from "./limits.ts"
 
 export interface OpenAgentOptions {
-  /** As the user's configuration calls it. */
+  /** The name in the user's configuration. */
   readonly name: string
   readonly command: readonly [string, ...(readonly string[])]
   readonly cwd: string
@@ -36,9 +36,9 @@ export interface OpenAgentOptions {
 }
 
 export interface OpenedAgent {
-  /** Whether it can go on with a session of an earlier process. */
+  /** Whether it can continue a session of an earlier process. */
   readonly canLoad: boolean
-  /** A new session, or one that is loaded; what it replays comes as updates before this resolves. */
+  /** Opens a new session, or loads one. Updates that it replays arrive before this resolves. */
   readonly open: (session: string | undefined) => Promise<string>
   /** False when the agent offers no such choice. */
   readonly chooseModel: (session: string, model: string) => Promise<boolean>
@@ -49,7 +49,7 @@ export interface OpenedAgent {
 
 type AgentProcess = ChildProcessByStdio<Writable, Readable, Readable>
 
-/** Throws ACP_AGENT_FAILED with nothing left behind. */
+/** Throws ACP_AGENT_FAILED and leaves nothing behind. */
 export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent> => {
   const [program, ...args] = options.command
   const child = spawn(program, args, {
@@ -74,7 +74,7 @@ export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent>
   const { agent } = connection
   let choices: readonly SessionConfigOption[] = []
 
-  /** What an agent answers, or why it does not: its own words about an error, else how it ended. */
+  /** An agent's answer, or why there is none: its own error message, otherwise how its process ended. */
   const ask = async <Result>(what: string, request: Promise<Result>, timeoutMs?: number): Promise<Result> => {
     const late = timeoutMs === undefined ? undefined : timer(timeoutMs)
     try {
@@ -86,7 +86,7 @@ export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent>
           : [late.over.then(() => Promise.reject(new Error(`did not ${what} in time`)))]),
       ])
     } catch (error) {
-      // A connection that is closed says less than the process that closed it.
+      // A closed connection explains less than the end of its process.
       await Promise.race([ending.gone, timer(200).over])
       const why = ending.isGone() ? ending.why() : `could not ${what}: ${messageOf(error)}`
       throw new Failure("ACP_AGENT_FAILED", { name: options.name, why: plainText(why).slice(0, 600) })
@@ -167,14 +167,14 @@ const greet = (agent: ClientContext, version: string) =>
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** How a process ends, in words. */
+/** Describes how a process ended. */
 const watch = (child: AgentProcess) => {
   let reason: string | undefined
   let stderr = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr = `${stderr}${text}`.slice(-CLIENT_LIMITS.stderrCharacters)
   })
-  // Writing to one that has just ended is told by its end.
+  // A write to a process that has just ended fails; its end is reported separately.
   child.stdin.on("error", () => undefined)
   child.stdout.on("error", () => undefined)
   const gone = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Failures as JSON-RPC errors: the code a client can act on, the sentence a person can. */
+/** Failures as JSON-RPC errors: a code for the client, a sentence for the user. */
 import { RequestError } from "@agentclientprotocol/sdk"
 import { Failure, FAILURES, oneLine, renderFailure, type FailureEntry } from "@meridian/protocol"
 
@@ -6,7 +6,7 @@ const INVALID_PARAMS = -32_602
 const INTERNAL = -32_603
 const NOT_FOUND = -32_002
 
-/** Runs a handler; whatever it throws becomes an error without a stack. */
+/** Runs a handler. Anything it throws becomes an error without a stack. */
 export const answering = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work()

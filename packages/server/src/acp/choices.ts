@@ -18,7 +18,7 @@ export const modesOf = ({ agents, agent }: Choices): SessionModeState => ({
   }),
 })
 
-/** Clients that know options use them instead of modes, so the agent is among them. */
+/** Clients that support options use them instead of modes, so the agent is also an option. */
 export const configOptionsOf = (choices: Choices): SessionConfigOption[] => {
   const { currentModeId, availableModes } = modesOf(choices)
   return [
@@ -53,6 +53,6 @@ const BUILT_IN: Readonly<Record<string, string | undefined>> = {
   plan: "Looks and plans, and changes nothing.",
 }
 
-/** One that is not offered any more is still the one in use. */
+/** A choice that is no longer offered is still the current one. */
 const withCurrent = (names: readonly string[], current: string): readonly string[] =>
   names.includes(current) || current === "" ? names : [current, ...names]

@@ -1,8 +1,8 @@
-/** MCP servers a client brings for a session, as the engine is configured with them. Pure. */
+/** MCP servers that a client supplies for a session, in the engine's configuration format. Pure. */
 import type { McpServer } from "@agentclientprotocol/sdk"
 import { Failure, type JsonObject } from "@meridian/protocol"
 
-/** Throws a Failure for a transport that was not offered to the client. */
+/** Throws a Failure for a transport that we did not offer. */
 export const clientServers = (servers: readonly McpServer[]): readonly JsonObject[] =>
   servers.map((server) => {
     if (!("type" in server)) {

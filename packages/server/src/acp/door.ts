@@ -1,7 +1,7 @@
 /**
- * One session as a client has it open. Its events are followed and told in their order; its questions are put to the client,
- * also those an earlier process left open; its prompts are answered when the session has settled. Whatever happens to the
- * client or to this process, the session itself is in the log.
+ * One session as a client has it open. It follows the events and reports them in order. It puts questions to the client,
+ * including those left open by an earlier process. It answers a prompt when the session has settled. Whatever happens to
+ * the client or to this process, the session itself is in the log.
  */
 import type {
   ContentBlock,
@@ -22,7 +22,7 @@ import { promptOf } from "./prompt-blocks.ts"
 import { openSessionUpdates, type ClientFeatures } from "./session-updates.ts"
 import { shownTitle } from "./tool-face.ts"
 
-/** A session with an engine of its own, which goes when the door is closed. */
+/** A session with its own engine, which closes with the door. */
 export interface OpenedSession {
   readonly engine: Engine
   readonly session: SessionInfo
@@ -31,9 +31,9 @@ export interface OpenedSession {
   readonly agents: readonly string[]
 }
 
-/** What a door needs of the client. */
+/** What a door needs from the client. */
 export interface ClientPort {
-  /** Resolves when it is written. `seq` names the event it is about; fragments have none. */
+  /** Resolves when the update is written. `seq`: the event it is about; fragments have none. */
   readonly tell: (update: SessionUpdate, seq: number | undefined) => Promise<void>
   readonly ask: (
     request: Omit<RequestPermissionRequest, "sessionId">,
@@ -46,7 +46,10 @@ export interface DoorOptions {
   readonly opened: OpenedSession
   readonly client: ClientPort
   readonly features: ClientFeatures
-  /** `history`: everything that happened is told first. `news`: it is only read. `nothing`: there is none. */
+  /**
+   * `history`: everything that happened is reported first. `news`: the past is read but not reported. `nothing`: there is
+   * no past.
+   */
   readonly past: "history" | "news" | "nothing"
   readonly uuid: () => string
 }
@@ -54,17 +57,17 @@ export interface DoorOptions {
 export interface Door {
   readonly choices: () => Choices
   readonly isBusy: () => boolean
-  /** Puts questions to the client that nobody has answered yet. */
+  /** Puts unanswered questions to the client. */
   readonly askOpenQuestions: () => Promise<void>
   readonly prompt: (blocks: readonly ContentBlock[], cancelled: AbortSignal) => Promise<PromptResponse>
   readonly cancel: () => Promise<void>
   readonly chooseAgent: (agent: string) => Promise<void>
   readonly chooseModel: (model: string) => Promise<void>
-  /** Stops and settles what runs; questions stay open. */
+  /** Stops and settles running work. Questions stay open. */
   readonly close: () => Promise<void>
 }
 
-/** Resolves when the past is told. */
+/** Resolves when the past has been reported. */
 export const openDoor = async (options: DoorOptions): Promise<Door> => {
   const { opened, client, past } = options
   const { engine, session } = opened
@@ -116,7 +119,8 @@ export const openDoor = async (options: DoorOptions): Promise<Door> => {
       if (answer.tag === "interrupt") await cancel()
       else await reply(requestID, { reply: answer.reply })
     } catch {
-      // Answered elsewhere, or nobody is there: then the question waits for the next who opens the session.
+      // The question was answered elsewhere, or the client is gone. Then it waits for the next client that opens the
+      // session.
       if (withdrawn.signal.aborted || closed.signal.aborted || client.isGone()) return
       await reply(requestID, { reply: "reject", message: "The editor could not ask the person." }).catch(
         () => undefined,
@@ -139,21 +143,21 @@ export const openDoor = async (options: DoorOptions): Promise<Door> => {
 
   const cancel = async (): Promise<void> => {
     for (const turn of turns) turn.cancelled = true
-    // The client answers its open questions with "cancelled" now; that is no news.
+    // The client now answers its open questions with "cancelled". We know that already.
     for (const withdrawn of asking.values()) withdrawn.abort()
     for (const { id } of await sessions.inputs(sessionID))
       if (own.has(id)) await sessions.cancel({ sessionID, id }).catch(ignoreGoneInput)
     await sessions.interrupt(sessionID)
   }
 
-  /** One writer: what another process does is seen here, and not disturbed. */
+  /** One writer only: we see what another process does, and do not interfere. */
   const requireFree = async (): Promise<void> => {
     const { status } = await sessions.get(sessionID)
     if (status === "running" && !(await sessions.active()).includes(sessionID))
       throw new Failure("SESSION_IN_USE", { session: sessionID })
   }
 
-  /** Its first prompt names it. */
+  /** The first prompt gives the session its name. */
   const tellName = async (): Promise<void> => {
     if (isNamed) return
     const { title } = await sessions.get(sessionID)
@@ -169,7 +173,7 @@ export const openDoor = async (options: DoorOptions): Promise<Door> => {
     }
     const id = `msg_${options.uuid()}`
     own.add(id)
-    // Admitted first and woken then: no other engine on this database takes it up.
+    // Admitted without waking, then woken here, so that no other engine on this database takes it up.
     await sessions.prompt({ sessionID, id, prompt, resume: false })
     await tellName()
     await sessions.wake(sessionID)
@@ -246,7 +250,7 @@ export const openDoor = async (options: DoorOptions): Promise<Door> => {
 const COMPACT = "/compact"
 
 const ignoreGoneInput = (error: unknown): void => {
-  // It was promoted at this very moment; the interruption ends it.
+  // It was promoted at this very moment. The interruption ends it.
   if (!(error instanceof Failure && error.code === "INPUT_NOT_FOUND")) throw error
 }
 

@@ -1,6 +1,6 @@
 /**
- * The doors of one connection, by session. At most so many are open: the one that rested longest gives way, and is opened
- * again when it is asked for.
+ * The doors of one connection, by session. Their number is bounded: the one idle for longest is closed, and reopened on
+ * demand.
  */
 import { Failure } from "@meridian/protocol"
 
@@ -8,18 +8,18 @@ import type { Door } from "./door.ts"
 
 export interface Doors<Wish> {
   readonly find: (session: string) => Door | undefined
-  /** What the session was opened with, also after its door had to give way. */
+  /** How the session was opened, even after its door was closed to make room. */
   readonly wishOf: (session: string) => Wish | undefined
-  /** Throws ACP_SESSIONS_FULL before anything is opened when every open one is at work. */
+  /** Throws ACP_SESSIONS_FULL before opening anything when all open sessions are at work. */
   readonly put: (session: string, wish: Wish, open: () => Promise<Door>) => Promise<void>
   readonly close: (session: string) => Promise<void>
-  /** As `close`, and it is not opened again by itself. */
+  /** Like `close`, and the session is not reopened on demand. */
   readonly forget: (session: string) => Promise<void>
   readonly closeAll: () => Promise<void>
 }
 
 export const openDoors = <Wish>({ most }: { readonly most: number }): Doors<Wish> => {
-  /** In the order they were last asked for. */
+  /** In the order of last use. */
   const doors = new Map<string, Door>()
   const wishes = new Map<string, Wish>()
   let isClosed = false
@@ -49,7 +49,7 @@ export const openDoors = <Wish>({ most }: { readonly most: number }): Doors<Wish
     put: async (session, wish, open) => {
       await makeRoom()
       const door = await open()
-      // Somebody may have been faster, or the client gone meanwhile.
+      // Another request may have been faster, or the client may be gone by now.
       await close(session)
       doors.set(session, door)
       wishes.set(session, wish)

@@ -1,4 +1,4 @@
-/** The sessions of a database as a client lists them, the one that changed last first. */
+/** The sessions of a database as a client lists them, last changed first. */
 import type { ListSessionsResponse, SessionInfo as ListedSession } from "@agentclientprotocol/sdk"
 import type { Engine, SessionInfo } from "@meridian/engine"
 

@@ -1,10 +1,10 @@
 /**
- * A patch in the form the tool `apply_patch` takes (`*** Update File:` and so on), as the two sides of each of its pieces.
- * Pure, and lenient: it shows what a model asked for, the tool itself decides whether that fits.
+ * A patch in the format of the tool `apply_patch` (`*** Update File:` and so on), as pairs of old and new text. Pure and
+ * lenient: it shows what a model asked for, and the tool itself decides whether that fits.
  */
 export interface PatchDifference {
   readonly path: string
-  /** Where the file was before it was moved. */
+  /** The earlier path of a moved file. */
   readonly from?: string
   /** Absent: the file is new. */
   readonly before?: string

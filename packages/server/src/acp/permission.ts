@@ -1,4 +1,4 @@
-/** A permission question as a client is asked it, and what its answer means. Pure. */
+/** A permission question as a client is asked it, and the meaning of its answer. Pure. */
 import type { PermissionOption, RequestPermissionResponse } from "@agentclientprotocol/sdk"
 import { oneLine, type PermissionReply } from "@meridian/protocol"
 
@@ -6,7 +6,7 @@ import type { Question } from "./session-updates.ts"
 
 export type Answer =
   | { readonly tag: "reply"; readonly reply: PermissionReply }
-  /** The person turned away from the whole turn. */
+  /** The user cancelled the whole turn. */
   | { readonly tag: "interrupt" }
 
 export const permissionOptions = (question: Pick<Question, "always" | "action">): PermissionOption[] => [
@@ -36,9 +36,9 @@ const SESSION: PermissionOption = {
 
 const LONGEST_NAME = 120
 
-/** It says what it would cover: an approval is easily wider than the call in hand. */
+/** Names what the approval would cover, because that may be more than the current call. */
 const alwaysName = ({ always, action }: Pick<Question, "always" | "action">): string => {
-  // A backslash in a pattern takes the meaning from the character behind it.
+  // A backslash in a pattern makes the next character literal.
   const patterns = always.map((pattern) => pattern.replaceAll(/\\([*?\\])/g, "$1"))
   const all = patterns.length === 0 || patterns.includes("*")
   return oneLine(

@@ -1,6 +1,6 @@
 /**
  * The content blocks of an ACP prompt as a prompt of the engine. Pure. What an editor embeds (a file, a selection) becomes
- * an attachment, never words of the person who asks: text inside it cannot speak in their name.
+ * an attachment, never part of the user's words, so text inside it cannot speak for the user.
  */
 import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,7 +10,7 @@ import { Failure, oneLine, type Prompt, type PromptFile } from "@meridian/protoc
 
 import { ACP_LIMITS } from "./limits.ts"
 
-/** Throws a Failure for what cannot be sent to a model. */
+/** Throws a Failure for anything that cannot be sent to a model. */
 export const promptOf = (blocks: readonly ContentBlock[], directory: string): Prompt => {
   const words: string[] = []
   const files: PromptFile[] = []
@@ -50,7 +50,7 @@ const base64Of = (data: string, what: string): string => {
 const nameOf = (uri: string | null | undefined): { readonly name?: string } =>
   uri === null || uri === undefined || uri === "" ? {} : { name: oneLine(uri, ACP_LIMITS.titleCharacters) }
 
-/** A file the model can read by itself is named as people name one in a prompt. */
+/** A file that the model can read itself is named as in a typed prompt. */
 const linkText = ({ uri, name }: ResourceLink, directory: string): string => {
   const place = placeOf(uri, directory)
   const said = oneLine(place ?? uri, ACP_LIMITS.titleCharacters)
@@ -69,7 +69,7 @@ const attachmentOf = ({ resource }: EmbeddedResource, directory: string): Prompt
   }
 }
 
-/** Of a file: its path, relative to the session's directory where it lies inside; the lines that are meant behind it. */
+/** The path of a file, relative to the session's directory when inside it, followed by the lines. */
 const placeOf = (uri: string, directory: string): string | undefined => {
   if (!uri.startsWith("file://")) return undefined
   try {

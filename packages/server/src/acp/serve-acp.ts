@@ -1,6 +1,6 @@
 /**
- * The engine as an agent of editors: Agent Client Protocol, version 1, over stdio. It ends when its input ends; what runs is
- * stopped and settled then. Nothing but protocol is written to its output.
+ * The engine as an agent for editors: Agent Client Protocol, version 1, over stdio. It ends when its input ends; running
+ * work is then stopped and settled. Its output carries only the protocol.
  */
 import { isAbsolute } from "node:path"
 import { Readable, Writable } from "node:stream"
@@ -30,19 +30,19 @@ import { listSessions } from "./list-sessions.ts"
 import type { ClientFeatures } from "./session-updates.ts"
 
 export interface SessionWish {
-  /** Absolute. */
+  /** An absolute path. */
   readonly directory: string
   readonly mcpServers: readonly JsonObject[]
-  /** One that is there; without it a new one is made. */
+  /** An existing session. Without it a new one is created. */
   readonly session?: string
 }
 
 export interface ServeAcpOptions {
-  /** Opens an engine for one session on the state of its directory. Throws a Failure with nothing left open. */
+  /** Opens an engine for one session on the state of its directory. Throws a Failure and leaves nothing open. */
   readonly open: (wish: SessionWish) => Promise<OpenedSession>
-  /** Lends an engine that only looks at the sessions of a directory. Throws ENGINE_DATABASE_NOT_FOUND when it has none. */
+  /** Lends a read-only engine for the sessions of a directory. Throws ENGINE_DATABASE_NOT_FOUND when it has none. */
   readonly browse: <Result>(directory: string, look: (engine: Engine) => Promise<Result>) => Promise<Result>
-  /** Where a client that names no directory is. */
+  /** The directory for a client that names none. */
   readonly directory: string
   readonly version: string
   readonly uuid: () => string
@@ -89,7 +89,7 @@ export const serveAcp = async (options: ServeAcpOptions): Promise<void> => {
     return id
   }
 
-  /** The door of a session of this connection; one that had to give way to others is opened again. */
+  /** The door of a session of this connection. One that was closed to make room is reopened. */
   const find = async (sessionId: string): Promise<Door> => {
     const door = doors.find(sessionId)
     if (door !== undefined) return door
@@ -104,7 +104,7 @@ export const serveAcp = async (options: ServeAcpOptions): Promise<void> => {
     const sessionId = await enter(wish, past)
     const door = await find(sessionId)
     const choices = door.choices()
-    // Behind the answer: the client knows the session then.
+    // After the answer, because only then the client knows the session.
     setImmediate(() => {
       void portOf(sessionId).tell(
         { sessionUpdate: "available_commands_update", availableCommands: COMMANDS },
@@ -237,5 +237,5 @@ const featuresOf = (capabilities: ClientCapabilities | undefined): ClientFeature
 
 const COMMANDS = [{ name: "compact", description: "Summarise the conversation so far to free the context." }]
 
-/** A client that went away is noticed by the connection itself. */
+/** The connection itself notices a client that went away. */
 const ignoreClosed = (): void => undefined

@@ -1,6 +1,6 @@
 /**
- * What a client is told of a session. A fold: durable events and live fragments go in, ACP updates come out, no I/O. A
- * replay and the moment itself go through the same fold, so both show the same.
+ * What a client is told about a session. A fold without I/O: durable events and live fragments go in, ACP updates come out.
+ * A replay and live output go through the same fold, so both show the same.
  */
 import type { ContentBlock, SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk"
 import type { LiveItem, SessionEvent } from "@meridian/engine"
@@ -20,13 +20,13 @@ import { openSpoken } from "./spoken.ts"
 import { resultContent, shownTitle, showsDifference, toolFace, type ToolFace } from "./tool-face.ts"
 
 export interface ClientFeatures {
-  /** Shows output in terminals of its own (`_meta.terminal_output`). */
+  /** The client shows output in its own terminals (`_meta.terminal_output`). */
   readonly terminalOutput: boolean
   readonly compactions: boolean
   readonly notices: boolean
 }
 
-/** A question as the log has it, with the call it is about. */
+/** A question from the log, with the call it is about. */
 export type Question = DurableEventData["session.next.permission.asked.1"] & {
   readonly toolCall: ToolCallUpdate
 }
@@ -49,7 +49,7 @@ export interface UpdatesOptions {
   readonly directory: string
   readonly features: ClientFeatures
   readonly choices: Choices
-  /** Sent by this client: it shows them itself. */
+  /** This client sent the prompt and shows it itself. */
   readonly isOwnPrompt: (messageID: string) => boolean
 }
 
@@ -129,7 +129,7 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
     const inTerminal = features.terminalOutput && kind === "execute"
     return update(id, {
       status: "completed",
-      // Left out, what was shown before stays: the change an edit makes, the terminal of a command.
+      // When omitted, the content shown before stays: the diff of an edit, the terminal of a command.
       ...(inTerminal || showsDifference(kind) ? {} : { content: resultContent(kind, content) }),
       rawOutput: structured ?? textOf(content),
       ...(inTerminal ? { _meta: terminalEnd(id, textOf(content), structured) } : {}),
@@ -206,7 +206,7 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
           {
             sessionUpdate: "plan",
             entries: read.data.items.flatMap(({ content, status }) =>
-              // A plan has no word for what was given up.
+              // A plan has no status for cancelled items.
               status === "cancelled" ? [] : [{ content, status, priority: "medium" as const }],
             ),
           },
@@ -294,7 +294,7 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
       case "session.next.renamed.1":
       case "session.next.titled.1":
         return [{ sessionUpdate: "session_info_update", title: shownTitle(read.data.title) }]
-      // What the model is told beside the conversation, and what only the engine is concerned with.
+      // Context for the model, and events that concern only the engine.
       case "session.next.created.1":
       case "session.next.moved.1":
       case "session.next.files.kept.1":
@@ -341,7 +341,7 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
   }
 }
 
-/** Providers number calls anew in every turn; in a session each needs a name of its own. */
+/** Providers restart their call ids every turn, but in a session each call needs a unique id. */
 const callId = (call: { readonly assistantMessageID: string; readonly callID: string }): string =>
   `${call.assistantMessageID}/${call.callID}`
 
@@ -355,7 +355,7 @@ const asked = (id: string, calls: ReadonlyMap<string, Call>): ToolCallUpdate => 
   }
 }
 
-/** An empty list would take away what is shown already. */
+/** An empty list would remove what is already shown. */
 const withoutEmpty = ({ content, ...face }: ToolFace): Omit<ToolFace, "content"> & Partial<ToolFace> =>
   content.length === 0 ? face : { ...face, content }
 
@@ -373,7 +373,7 @@ const promptBlocks = ({ text, files = [] }: Prompt): readonly ContentBlock[] => 
 const textOf = (content: readonly RecordedContent[]): string =>
   content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n")
 
-/** As clients with terminals of their own know it: what was written, and how it ended. */
+/** The form for clients with their own terminals: the output, and how it ended. */
 const terminalEnd = (id: string, data: string, structured: Json | undefined): Record<string, unknown> => ({
   terminal_output: { terminal_id: id, data },
   terminal_exit: {

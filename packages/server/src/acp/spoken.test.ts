@@ -25,7 +25,7 @@ test("a replay, which has no fragments, says every text whole", () => {
   expect(spoken.whole("text", "m", "Hm.")).toBe("Hm.")
 })
 
-/** Texts of one message, cut into fragments, and durable texts that come anywhere behind the first of their fragments. */
+/** Texts of one message, cut into fragments. Each durable text comes somewhere after the first of its fragments. */
 const messages = fc.array(
   fc.record({
     kind: fc.constantFrom<SpokenKind>("text", "reasoning"),

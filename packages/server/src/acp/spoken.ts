@@ -1,24 +1,24 @@
 /**
- * What a model says reaches a client twice: in fragments while it speaks, then as one durable text. This fold gives every
- * character once. The two ways keep their own order but not a common one, so what was streamed is remembered until its
- * durable text has come, and what a durable text said before its last fragments is counted and not said again.
+ * A model's text reaches a client twice: as live fragments, then as one durable text. This fold passes on every character
+ * once. Both ways keep their own order but not a common one. So streamed text is remembered until its durable text arrives,
+ * and when a durable text is ahead of its last fragments, those characters are counted and skipped later.
  */
 export type SpokenKind = "text" | "reasoning"
 
 export interface Spoken {
-  /** What of a fragment is new. */
+  /** Returns the new part of a fragment. */
   readonly fragment: (kind: SpokenKind, messageID: string, delta: string) => string
-  /** What of a durable text has not been streamed. */
+  /** Returns the part of a durable text that was not streamed. */
   readonly whole: (kind: SpokenKind, messageID: string, text: string) => string
-  /** Fragments were lost: durable texts tell the rest of this message. */
+  /** Fragments were lost. From now on durable texts supply the rest of each message. */
   readonly miss: () => void
-  /** The message is over, nothing more of it is streamed. */
+  /** The message is over; nothing more of it is streamed. */
   readonly end: (messageID: string) => void
 }
 
 interface Message {
   streamed: { readonly kind: SpokenKind; text: string }[]
-  /** Characters a durable text was ahead of the fragments. */
+  /** How many characters durable texts are ahead of the fragments. */
   surplus: number
   missing: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * A tool call as an editor shows it: what kind it is, a title, the places it touches and the change it makes. Pure. Made
- * from the call's input alone, so that a replay shows the same as the moment itself did.
+ * A tool call as an editor shows it: its kind, a title, the places it touches and the change it makes. Pure. Derived only
+ * from the call's input, so that a replay shows the same as live output.
  */
 import { resolve } from "node:path"
 
@@ -23,7 +23,7 @@ export interface ToolFace {
   readonly kind: ShownKind
   readonly title: string
   readonly locations: ToolCallLocation[]
-  /** What it is about to change. */
+  /** The change it is about to make. */
   readonly content: ToolCallContent[]
 }
 
@@ -33,7 +33,7 @@ export interface ShownCall {
   readonly kind?: ToolKind | undefined
 }
 
-/** `directory`: paths of the call are relative to it. */
+/** `directory`: the base of relative paths in the call. */
 export const toolFace = ({ tool, input, kind }: ShownCall, directory: string): ToolFace => {
   const content = differencesOf({ tool, input, kind }, directory)
   const { path } = changeInCall(input)
@@ -48,10 +48,10 @@ export const toolFace = ({ tool, input, kind }: ShownCall, directory: string): T
   }
 }
 
-/** Whether the change says more than the result's text. */
+/** Whether the diff says more than the result's text. */
 export const showsDifference = (kind: ToolKind | undefined): boolean => kind === "edit"
 
-/** What a call answered. Output of our own tools is no Markdown, so it stands in a fence. */
+/** The answer of a call. The output of our own tools is not Markdown, so it goes into a code fence. */
 export const resultContent = (
   kind: ToolKind | undefined,
   content: readonly RecordedContent[],
@@ -66,7 +66,7 @@ export const resultContent = (
       : { type: "content", content: { type: "text", text: `[${part.mediaType}]` } }
   })
 
-/** Of a session. */
+/** The title of a session. */
 export const shownTitle = (title: string): string => oneLine(title, ACP_LIMITS.titleCharacters)
 
 const titleOf = ({ tool, input, kind }: ShownCall): string => {
@@ -98,7 +98,7 @@ const cut = (text: string): string => {
   return more <= 0 ? text : `${text.slice(0, ACP_LIMITS.contentCharacters)}\n[${more} characters more]`
 }
 
-/** Longer than every fence inside. */
+/** A fence that is longer than any fence inside the text. */
 const fenced = (text: string): string => {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length))
   const fence = "`".repeat(longest + 1)

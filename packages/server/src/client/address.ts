@@ -1,4 +1,4 @@
-/** The address of a call: names in the path are taken out of the input, the rest is query or body. */
+/** The address of a call: names in the path are taken from the input; the rest is query or body. */
 export const fillPath = (template: string, input: Readonly<Record<string, unknown>>) => {
   const rest = { ...input }
   const path = template.replaceAll(/:(\w+)/g, (_match, name: string) => {
@@ -9,7 +9,7 @@ export const fillPath = (template: string, input: Readonly<Record<string, unknow
   return { path, rest }
 }
 
-/** With its `?`; empty when nothing is given. */
+/** Includes the `?`; "" when there is nothing. */
 export const queryOf = (values: Readonly<Record<string, unknown>>): string => {
   const given = Object.entries(values).filter(([, value]) => value !== undefined)
   if (given.length === 0) return ""

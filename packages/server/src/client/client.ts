@@ -1,6 +1,6 @@
 /**
- * The Promise client, derived from the contract. It runs in browsers and in Node and needs nothing but `fetch`. The page uses
- * it, so it loads no shapes: types come from the contract, addresses from `ADDRESSES`.
+ * The Promise client, derived from the contract. It runs in browsers and in Node and needs only `fetch`. The page uses it,
+ * so it loads no shapes: types come from the contract, addresses from `ADDRESSES`.
  *
  *   const client = createClient({ url: "http://127.0.0.1:4747", token })
  *   const session = await client.sessions.create({ location: { directory: "/project" } })
@@ -35,22 +35,22 @@ type Call<R> =
     ? (input?: InputOf<R>, options?: CallOptions) => Promise<AnswerOf<R>>
     : (input: InputOf<R>, options?: CallOptions) => Promise<AnswerOf<R>>
 
-/** Every call rejects with an HttpFailure when it has no answer. */
+/** Every call without an answer rejects with an HttpFailure. */
 export type Client = {
   readonly [Group in keyof Contract]: {
     readonly [Name in keyof Contract[Group]]: Call<Contract[Group][Name]>
   }
 } & {
-  /** Every durable event behind the cursor once and in order; reconnects by itself. */
+  /** Every durable event after the cursor, once and in order. Reconnects on its own. */
   readonly events: (input: FollowOptions) => AsyncIterable<EventFrame>
-  /** The same, as many at a time as came together. */
+  /** The same, in batches as they arrive. */
   readonly eventBatches: (input: FollowOptions) => AsyncIterable<readonly EventFrame[]>
-  /** Which sessions have new events; reconnects by itself. */
+  /** Which sessions have new events. Reconnects on its own. */
   readonly changes: (options?: StreamOptions) => AsyncIterable<SessionChanges>
 }
 
 export const createClient = (options: ClientOptions): Client => {
-  // Called without `options` before it: a browser's fetch insists on its own `this`.
+  // Not called as a method of `options`: a browser's fetch insists on its own `this`.
   const { url, token, fetch = (input, init) => globalThis.fetch(input, init) } = options
   const connection: Connection = { url, token, fetch }
   const groups = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What another node says of a session it works on, as it says it. Ends when that node is silent for too long. */
+/** Live output of a session that another node works on. Ends when that node is silent for too long. */
 import type { LiveEvent } from "@meridian/protocol"
 
 import { LIVE_ADDRESS } from "../contract/addresses.ts"

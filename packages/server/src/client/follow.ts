@@ -1,6 +1,6 @@
 /**
- * Streams across broken connections. The cursor is the sequence of the last event handed on. Only durable frames move it, so
- * after any interruption the next event is the next one of the log.
+ * Streams that survive broken connections. The cursor is the sequence of the last event passed on. Only durable frames move
+ * it, so after any interruption the next event is the next one in the log.
  */
 import type { LiveEvent, StoredEvent, SyncedMarker, UnknownEvent } from "@meridian/protocol"
 
@@ -17,29 +17,29 @@ export type EventFrame =
   | SyncedMarker
   | LiveEvent
   | { readonly type: "dropped"; readonly data: { readonly count: number } }
-  /** The connection is lost and will be made again; live fragments may be missing. */
+  /** The connection was lost and will be reopened. Live fragments may be missing. */
   | { readonly type: "reconnecting"; readonly data: { readonly after: number } }
 
 export interface StreamOptions {
   readonly signal?: AbortSignal
-  /** Before the first attempt to reconnect; doubles up to twenty times itself. */
+  /** The wait before the first reconnect. It doubles, up to twenty times this value. */
   readonly reconnectMs?: number
-  /** A connection that is silent for longer is dead; the server sends a sign of life every 15 s. */
+  /** A connection that is silent for longer is dead. The server sends a sign of life every 15 s. */
   readonly silenceMs?: number
-  /** Told why a connection was lost, each time. */
+  /** Called with the reason each time a connection is lost. */
   readonly lost?: (failure: HttpFailure) => void
 }
 
 export interface FollowOptions extends StreamOptions {
   readonly sessionID: string
   readonly after?: number
-  /** Also fragments of the model's output. */
+  /** Includes fragments of the model's output. */
   readonly live?: boolean
-  /** False ends where the replay ends. */
+  /** False: ends where the replay ends. */
   readonly follow?: boolean
 }
 
-/** Every durable event behind the cursor, once and in order, as many at a time as came together. */
+/** Every durable event after the cursor, once and in order, in batches as they arrive. */
 export async function* followEvents(
   connection: Connection,
   options: FollowOptions,
@@ -84,12 +84,12 @@ const RECONNECT_MS = 500
 const SILENCE_MS = 45_000
 const LONGEST_BACK_OFF = 20
 
-/** Connects until everything came, the caller stops, or the server refuses. */
+/** Connects repeatedly until everything has arrived, the caller stops, or the server refuses. */
 async function* again<Item>(
   connect: () => AsyncGenerator<Item, void, void>,
   options: StreamOptions & {
     readonly isComplete: () => boolean
-    /** Handed on before each new try. */
+    /** Items to pass on before each new attempt. */
     readonly between: () => readonly Item[]
   },
 ): AsyncGenerator<Item, void, void> {
@@ -115,7 +115,7 @@ async function* again<Item>(
   }
 }
 
-/** One connection, given up when it goes silent. */
+/** One connection, which is given up when it goes silent. */
 export async function* openFrames(
   connection: Connection,
   path: string,

@@ -1,10 +1,10 @@
 import { isJsonObject } from "@meridian/protocol"
 
-/** Why a call has no answer: a failure of the server's catalogue, or no server at all (`OFFLINE`, status 0). */
+/** Why a call has no answer: a failure from the server's catalogue, or no server at all (`OFFLINE`, status 0). */
 export class HttpFailure extends Error {
   override readonly name = "HttpFailure"
   readonly code: string
-  /** What can be done now. */
+  /** What the user can do now. */
   readonly next: string
   readonly status: number
 
@@ -24,7 +24,7 @@ export class HttpFailure extends Error {
   }
 }
 
-/** The server understood and refused: asking again gets the same answer. */
+/** The server understood and refused. Asking again would get the same answer. */
 export const isFinal = ({ status }: HttpFailure): boolean => status >= 400 && status < 500
 
 export const offline = (cause: unknown): HttpFailure =>
@@ -38,7 +38,7 @@ export const offline = (cause: unknown): HttpFailure =>
     { cause },
   )
 
-/** Never throws: an answer that is not one of our failures (a proxy's page) is told by its status. */
+/** Never throws. An answer that is not one of our failures (such as a proxy's page) is described by its status. */
 export const failureOf = async (response: Response): Promise<HttpFailure> => {
   const { status } = response
   const document: unknown = await response.json().catch(() => undefined)

@@ -1,25 +1,25 @@
 /**
- * Server-sent events from pieces of text that break anywhere
+ * Reads server-sent events from pieces of text that may be cut anywhere
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation).
  */
 export interface Frame {
-  /** Only frames that have an id move a cursor. */
+  /** Only frames with an id move a cursor. */
   readonly id: string | undefined
-  /** "message" when the frame has no name. */
+  /** "message" for a frame without a name. */
   readonly name: string
   readonly data: string
 }
 
 export interface FrameReader {
-  /** The frames that this piece completed. Throws a RangeError when a frame has no end. */
+  /** Returns the frames that this piece completes. Throws a RangeError when a frame does not end. */
   readonly push: (piece: string) => readonly Frame[]
 }
 
-/** No frame of ours comes near it: one that grows beyond is not ours. */
+/** Our frames are far smaller. A larger one is not ours. */
 const MOST_FRAME_CHARACTERS = 64 * 1024 * 1024
 
 export const createFrameReader = (most = MOST_FRAME_CHARACTERS): FrameReader => {
-  // Pieces of a line whose end has not come: each is looked through once, however long the line is.
+  // Pieces of an unfinished line. Each is scanned only once, however long the line gets.
   let begun: string[] = []
   let lines: string[] = []
   let size = 0
@@ -47,10 +47,10 @@ export const createFrameReader = (most = MOST_FRAME_CHARACTERS): FrameReader => 
   }
 }
 
-/** The frames of a body, as many at a time as came together. One cut off by the end of the connection is none. */
+/** The frames of a body, in batches as they arrive. A frame cut off by the end of the connection is dropped. */
 export async function* readFrames(
   body: ReadableStream<Uint8Array>,
-  /** Called for every piece, also for one that completes no frame. */
+  /** Called for every piece, even one that completes no frame. */
   alive: () => void,
 ): AsyncGenerator<readonly Frame[], void, void> {
   const pieces = body.getReader()

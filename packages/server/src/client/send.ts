@@ -1,4 +1,4 @@
-/** One request. Throws an HttpFailure for everything but an answer; an abort by the caller stays an abort. */
+/** Sends one request. Throws an HttpFailure for everything except an answer; an abort by the caller stays an abort. */
 import { failureOf, offline } from "./http-failure.ts"
 
 export interface Connection {

@@ -1,9 +1,9 @@
 /**
- * Where each route is. Apart from the contract, because a client needs no more of it at run time: the page does not load the
- * shapes. A name is the same in both tables; the compiler compares them.
+ * The address of each route. Separate from the contract, because a client needs only this at run time, so the page does not
+ * load the shapes. Both tables use the same names; the compiler compares them.
  */
 
-/** `:name` in a path stands for one segment. */
+/** `:name` in a path matches one segment. */
 export interface Address {
   readonly method: "GET" | "POST" | "DELETE"
   readonly path: string
@@ -79,7 +79,7 @@ export const ADDRESSES = {
   },
 } as const satisfies Record<string, Record<string, Address>>
 
-/** The streams of server-sent events; they have no answer in JSON. */
+/** The streams of server-sent events, which have no JSON answer. */
 export const EVENTS_ADDRESS = {
   method: "GET",
   path: "/api/session/:sessionID/event",

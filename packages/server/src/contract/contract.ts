@@ -1,9 +1,9 @@
 /**
- * The HTTP contract: one table. The server takes its routes from it, the OpenAPI document its paths, the client its types.
+ * The HTTP contract as one table. The server gets its routes from it, the OpenAPI document its paths, the client its types.
  *
- * An input is one flat object: names in the path are taken from it, the rest is the query of a GET or DELETE and the JSON
- * body of a POST. An answer is JSON; a route without one answers 204. Every failure is `{ error: { code, message, next } }`
- * with the status that the catalogue gives its code.
+ * An input is one flat object: path names are taken from it; the rest is the query of a GET or DELETE, or the JSON body of
+ * a POST. An answer is JSON; a route without one answers 204. Every failure is `{ error: { code, message, next } }` with
+ * the status that the catalogue gives its code.
  */
 import {
   anyOf,
@@ -60,9 +60,9 @@ import { AT_PROMPT, CHANGED_FILES, DIFF_FORM, OVERWRITE, UNDONE, UNDO_FIELDS } f
 export interface Route<Input = unknown, Answer = unknown> extends Address {
   readonly summary: string
   readonly input: Shape<Input>
-  /** Left out: the answer is 204. */
+  /** Omitted when the answer is 204. */
   readonly answer?: Shape<Answer>
-  /** Codes of its own, beside those that every route can give. */
+  /** Failure codes specific to this route. Every route can also give the general ones. */
   readonly failures?: readonly FailureCode[]
   /** Its body may be large. */
   readonly large?: true
@@ -70,24 +70,24 @@ export interface Route<Input = unknown, Answer = unknown> extends Address {
   readonly bulky?: true
   /** Needs no token. */
   readonly open?: true
-  /** The token of the cluster will do. */
+  /** Also accepts the cluster's token. */
   readonly peer?: true
 }
 
 export type InputOf<R> = R extends { readonly input: Shape<infer Input> } ? Input : never
 export type AnswerOf<R> = R extends { readonly answer: Shape<infer Answer> } ? Answer : void
 
-/** An aborted `wait` or `run` costs the session nothing; Node's fetch gives up after 300 s without an answer. */
+/** An aborted `wait` or `run` costs the session nothing. Node's fetch gives up after 300 s without an answer. */
 export const LONGEST_WAIT_SECS = 240
 
-/** Clients take `.` and `..` out of an address before they send it. */
+/** Clients remove `.` and `..` from an address before they send it. */
 const NEW_ID = described(
   text({ pattern: /^(?!\.{1,2}$)/, like: "an id other than `.` and `..`" }),
   "Not `.` or `..`: no address can hold them.",
 )
-/** Of an agent, a model, a compaction. */
+/** The name of an agent, a model or a compaction. */
 const NAME = text({ most: 200 })
-/** Lists show it whole. */
+/** Lists show it in full. */
 const TITLE = text({ most: 300 })
 /** Reaches the model. */
 const REASON = text({ most: 20_000 })
@@ -104,7 +104,7 @@ const WAIT = {
     "Answer with `settled: false` after this time; the work goes on.",
   ),
 }
-/** What work can end with. */
+/** Failures that work can end with. */
 const WORK = [
   "SESSION_NOT_FOUND",
   "LOCATION_NOT_FOUND",
@@ -631,9 +631,9 @@ export const CONTRACT = {
 export type Contract = typeof CONTRACT
 
 /**
- * Durable events as server-sent events. Each has its sequence as `id`, no event name and `{seq, time, type, data}` as
- * data; named frames carry no id and move no cursor: `synced` where the replay ended, `live` for a fragment of the model's
- * output, `dropped` for fragments a slow reader missed, `closed` when the server ends the stream and says why.
+ * Durable events as server-sent events. Each has its sequence as `id`, no event name, and `{seq, time, type, data}` as
+ * data. Named frames carry no id and move no cursor: `synced` where the replay ended, `live` for a fragment of the model's
+ * output, `dropped` for fragments that a slow reader missed, `closed` with the reason when the server ends the stream.
  */
 export const EVENTS = {
   ...EVENTS_ADDRESS,
@@ -648,7 +648,8 @@ export const EVENTS = {
 
 /**
  * Which sessions changed, as server-sent events without ids: a first `changed` frame at once, then one whenever sessions
- * have new events, with `{ sessions, elsewhere }`; `elsewhere` says that another process wrote, so any may have changed.
+ * have new events, with `{ sessions, elsewhere }`. `elsewhere` means that another process wrote, so any session may have
+ * changed.
  */
 export const CHANGES = {
   ...CHANGES_ADDRESS,
@@ -658,8 +659,8 @@ export const CHANGES = {
 } as const satisfies Route
 
 /**
- * Fragments of what the model writes in this process, as server-sent events: what the other nodes of a cluster ask for, with its
- * token.
+ * Live fragments of the model's output in this process, as server-sent events. Other nodes of a cluster ask for them with
+ * the cluster's token.
  */
 export const LIVE = {
   ...LIVE_ADDRESS,

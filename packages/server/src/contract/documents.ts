@@ -1,4 +1,4 @@
-/** The documents of the engine's sessions as HTTP carries them. Events, messages and receipts have their shape in protocol. */
+/** The documents of the engine's sessions over HTTP. The shapes of events, messages and receipts are in protocol. */
 import {
   ANY_OBJECT,
   BOOLEAN,
@@ -19,7 +19,7 @@ import {
   type TypeOf,
 } from "@meridian/protocol"
 
-/** Where a session works, as a caller says it. */
+/** Where a session works, as a caller gives it. */
 export const LOCATION = objectOf(
   {
     directory: described(
@@ -155,10 +155,10 @@ export const SAVED_PERMISSION = named(
   "SavedPermission",
   objectOf({
     id: STRING,
-    /** The directory of the sessions it counts in. */
+    /** The directory of the sessions it applies to. */
     project: STRING,
     action: STRING,
-    /** A pattern, as rules have them. */
+    /** A pattern, as in rules. */
     resource: STRING,
     sessionID: STRING,
     time: TIME,
@@ -199,6 +199,6 @@ export const DIRECTORY = named(
 )
 export type DirectoryDocument = TypeOf<typeof DIRECTORY>
 
-/** Which sessions have new events. `elsewhere`: another process wrote, so any of them may have. */
+/** Which sessions have new events. `elsewhere`: another process wrote, so any session may have changed. */
 export const CHANGED = objectOf({ sessions: listOf(STRING), elsewhere: BOOLEAN })
 export type SessionChanges = TypeOf<typeof CHANGED>

@@ -1,4 +1,4 @@
-/** The documents that HTTP carries, as types: what the page's pure code knows of the server. */
+/** The HTTP documents as types, for the pure code of the page. */
 export type {
   AgentDocument,
   ModelDocument,

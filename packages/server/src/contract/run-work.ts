@@ -1,5 +1,5 @@
 /**
- * The work of a run as HTTP tells it: the answers of `run diff`, `run apply`, `run discard` and `run send` in camelCase, without
+ * The work of a run over HTTP: the answers of `run diff`, `run apply`, `run discard` and `run send` in camelCase, without
  * directories of the server. A test compares them with the operations.
  */
 import {
@@ -27,7 +27,7 @@ const HUNK = named(
     newStart: INTEGER,
     newLines: INTEGER,
     heading: STRING,
-    /** Each with its sign: a space, `+`, `-` or a backslash. */
+    /** Each line starts with its sign: a space, `+`, `-` or a backslash. */
     lines: listOf(STRING),
   }),
 )
@@ -54,7 +54,7 @@ export const RUN_DIFF = named(
   ),
 )
 
-/** What could not be done is told by its failure; `warnings` are what whoever applied should know all the same. */
+/** A failed apply is reported as a failure. `warnings` hold what the user should know after a successful one. */
 export const RUN_APPLIED = named(
   "RunApplied",
   objectOf(
@@ -83,7 +83,7 @@ export const RUN_RESUMED = named("RunResumed", objectOf({ runId: STRING, status:
 
 export const RUN_CONTINUED = named("RunContinued", objectOf({ runId: STRING }))
 
-/** A line of a diff: what a comment is about. */
+/** A line of a diff, as the subject of a comment. */
 export const DIFF_LINE = objectOf(
   {
     path: text({ most: 4_096 }),

@@ -1,5 +1,5 @@
 /**
- * Spaces, chats and runs as HTTP tells them: the answers of `space list`, `space show`, `run list` and `run show` in camelCase,
+ * Spaces, chats and runs over HTTP: the answers of `space list`, `space show`, `run list` and `run show` in camelCase,
  * without the fields that name directories of the server. A test compares them with the operations.
  */
 import {
@@ -17,7 +17,7 @@ import {
 const SPACE_STATUS = oneOf("active", "closed", "damaged")
 export const RUN_STATUS = oneOf("queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled")
 
-/** What is known of a run's claim to be done; `unverified`: nobody checked it. */
+/** What is known about a run's claim to be done. `unverified`: not checked. */
 const VERDICT = oneOf("verified", "unverified", "refuted")
 
 const WAITING_FOR = oneOf("limit", "budget", "question", "permission", "harness")
@@ -45,11 +45,11 @@ export const HOST_COMPACTION = named(
     {
       number: INTEGER,
       summary: STRING,
-      /** Facts that the summary still has, each as `kind: text`. */
+      /** Facts that the summary still contains, each as `kind: text`. */
       kept: listOf(STRING),
       putBack: listOf(STRING),
       lost: listOf(STRING),
-      /** What the summary says the user asked, and nobody did. */
+      /** Requests that the summary attributes to the user, who never made them. */
       invented: listOf(STRING),
       contradicted: BOOLEAN,
     },

@@ -1,4 +1,4 @@
-/** The documents of what prompts led to: changed files, undo, redo. */
+/** The documents of changed files, undo and redo. */
 import {
   anyOf,
   BOOLEAN,

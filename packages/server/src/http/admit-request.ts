@@ -1,6 +1,7 @@
 /**
- * Who may ask, decided before a byte of the body is read. The Host and Origin checks keep out web pages that pretend to be on
- * this machine (DNS rebinding, cross-site requests). The token keeps out everybody who cannot read its file.
+ * Decides who may make a request, before any byte of the body is read. The Host and Origin checks keep out web pages that
+ * pretend to be on this machine (DNS rebinding, cross-site requests). The token keeps out everyone who cannot read its
+ * file.
  */
 import { timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"
@@ -10,10 +11,10 @@ import type { FailureCode } from "@meridian/protocol"
 import { isLoopback } from "./is-loopback.ts"
 
 export interface Gate {
-  /** `host:port`, in lower case, that this server answers to. */
+  /** The values of `host:port`, in lower case, that this server answers to. */
   readonly hosts: ReadonlySet<string>
   readonly token: string
-  /** Of the cluster, for what its nodes ask of each other. */
+  /** The cluster's token, for requests between its nodes. */
   readonly clusterToken?: string | undefined
 }
 
@@ -24,11 +25,11 @@ const refused = (code: FailureCode): Admission => ({ tag: "refused", code })
 
 type Head = Pick<IncomingMessage, "headers" | "rawHeaders">
 
-/** For every request, the page's files too. */
+/** Applies to every request, including those for the page's files. */
 export const checkSource = ({ headers, rawHeaders }: Head, gate: Gate): Admission => {
   const hosts = countHeader(rawHeaders, "host")
   if (hosts === 0) return refused("REQUEST_MALFORMED")
-  // Node keeps the first of several; a proxy in between may have looked at the last.
+  // Node keeps the first of several; a proxy in between may have checked the last.
   if (hosts > 1) return refused("HOST_REFUSED")
   if (!gate.hosts.has((headers.host ?? "").toLowerCase())) return refused("HOST_REFUSED")
   const origins = countHeader(rawHeaders, "origin")
@@ -42,7 +43,7 @@ export const checkSource = ({ headers, rawHeaders }: Head, gate: Gate): Admissio
 export const checkToken = (head: Pick<Head, "headers">, gate: Gate): Admission =>
   brings(head, gate.token) ? ADMITTED : refused("UNAUTHORIZED")
 
-/** Another node of the cluster asks. */
+/** The request comes from another node of the cluster. */
 export const isFromPeer = (head: Pick<Head, "headers">, { clusterToken }: Gate): boolean =>
   clusterToken !== undefined && brings(head, clusterToken)
 
@@ -51,7 +52,10 @@ const brings = ({ headers }: Pick<Head, "headers">, token: string): boolean => {
   return isSame(Buffer.from(given), Buffer.from(token))
 }
 
-/** The names by which clients may call a server on this address. A server that listens everywhere also answers to `own`. */
+/**
+ * The names by which clients may call a server on this address. A server that listens on every address also answers to
+ * `own`.
+ */
 export const hostsOf = (host: string, port: number, own: readonly string[] = []): ReadonlySet<string> => {
   const names = [
     host,
@@ -59,13 +63,13 @@ export const hostsOf = (host: string, port: number, own: readonly string[] = [])
     ...(isEverywhere(host) ? own : []),
   ]
   const written = names.map((name) => (name.includes(":") ? `[${name}]` : name).toLowerCase())
-  // Browsers leave out the default port.
+  // Browsers omit the default port.
   return new Set(written.flatMap((each) => (port === 80 ? [each, `${each}:80`] : [`${each}:${port}`])))
 }
 
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"] as const
 
-/** Every address of this machine. */
+/** The host means every address of this machine. */
 export const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::"
 
 /** `rawHeaders` alternates names and values. */
@@ -78,6 +82,8 @@ const countHeader = (rawHeaders: readonly string[], name: string): number => {
   return count
 }
 
-/** All tokens have the same length, so the length is no secret; how much of one is right must stay one. */
+/**
+ * All tokens have the same length, so the length is public. The comparison must not reveal how much of a token is right.
+ */
 const isSame = (given: Buffer, token: Buffer): boolean =>
   given.length === token.length && timingSafeEqual(given, token)

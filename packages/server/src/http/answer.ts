@@ -1,4 +1,4 @@
-/** What goes back: JSON, or a failure of the catalogue as JSON. Header values are never made from what a client sent. */
+/** What goes back: JSON, or a failure of the catalogue as JSON. Header values never contain anything that a client sent. */
 import { randomUUID } from "node:crypto"
 import type { ServerResponse } from "node:http"
 import { basename } from "node:path"
@@ -10,14 +10,14 @@ import { makeOutlet } from "./outlet.ts"
 
 export type Headers = Readonly<Record<string, string | number>>
 
-/** On every answer. */
+/** Sent with every answer. */
 export const SAFE_HEADERS: Headers = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-resource-policy": "same-origin",
 }
 
-/** Above this size an answer may wait for its reader; smaller ones are gone at once. */
+/** A larger answer may wait for its reader. A smaller one is sent at once. */
 const LARGE_CHARACTERS = 64 * 1024
 
 export const answerJson = (response: ServerResponse, document: unknown, outgoing: Outgoing): void => {
@@ -52,7 +52,7 @@ export const answerFailure = (response: ServerResponse, failure: Failure, more: 
   response.writeHead(statusOf(failure), { ...SAFE_HEADERS, ...jsonHeaders(body), ...more }).end(body)
 }
 
-/** A whole answer as text, for connections that never became a request. */
+/** A complete answer as text, for connections that never became a request. */
 export const rawFailure = (failure: Failure): string => {
   const body = failureBody(failure)
   return [
@@ -66,8 +66,8 @@ export const rawFailure = (failure: Failure): string => {
 }
 
 /**
- * What a client may hear about an error. A failure of the catalogue is told, with files by their name only. Anything else is a bug
- * or a broken disk: its text may name files, so it goes to the log, and the client gets a reference to it.
+ * What a client may learn about an error. A failure of the catalogue is sent, with only the names of files. Anything else
+ * is a bug or a broken disk. Its text may name files, so it goes to the log, and the client gets a reference to it.
  */
 export const publicFailure = (thrown: unknown, log: (line: string) => void): Failure => {
   if (thrown instanceof Failure && thrown.code !== "INTERNAL" && thrown.code !== "SYSTEM_ERROR")
@@ -78,7 +78,7 @@ export const publicFailure = (thrown: unknown, log: (line: string) => void): Fai
   return new Failure("SERVER_FAILED", { reference })
 }
 
-/** Files by their name only. What the client itself sent comes back as one short, plain line. */
+/** Reduces paths to file names, and input of the client to one short, plain line. */
 const publicFacts = (facts: Facts): Facts =>
   Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => [

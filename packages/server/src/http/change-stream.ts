@@ -6,7 +6,7 @@ import type { Engine } from "@meridian/engine"
 import { namedFrame } from "./frames.ts"
 import type { StreamSource } from "./streams.ts"
 
-/** A session at work commits many times a second; nobody reads a list that fast. */
+/** A session at work commits many times a second, and nobody reads a list that fast. */
 const TOGETHER_MS = 100
 
 export const changeSource = (engine: Engine): StreamSource => ({

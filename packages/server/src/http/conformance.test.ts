@@ -1,4 +1,7 @@
-/** The OpenAPI document is what really happens: every operation is asked in good and bad ways, and every answer must be in it. */
+/**
+ * Checks that the OpenAPI document is accurate: every operation is called in good and bad ways, and every answer must be
+ * documented.
+ */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -37,7 +40,7 @@ const ODD: readonly Json[] = [
   [{}],
 ]
 
-/** A body each POST accepts, so that both sides of every operation are seen. */
+/** A body that each POST accepts, so that both sides of every operation are seen. */
 const GOOD: Readonly<Record<string, (scene: HttpScene) => JsonObject>> = {
   "sessions.create": ({ directory }) => ({ location: { directory }, title: "a title", agent: "plan" }),
   "sessions.prompt": () => ({ prompt: { text: "hello" }, resume: false }),
@@ -73,7 +76,7 @@ const operationsOf = (document: JsonObject): readonly Operation[] =>
     })),
   )
 
-/** The template with every combination of known, unknown and impossible names; the first is the one that is there. */
+/** The template with every combination of known, unknown and impossible names. The first one exists. */
 const pathsOf = (template: string): readonly string[] => {
   const name = /\{(\w+)\}/.exec(template)?.[1]
   if (name === undefined) return [template]
@@ -129,7 +132,7 @@ test("every answer of every operation has a status and a shape that the OpenAPI 
   await makeState(scene)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the server answers is JSON
   const document = (await (await scene.ask("/openapi.json")).json()) as JsonObject
-  // The session that all of them are about is deleted by the last.
+  // The last operation deletes the session that all of them use.
   const isLast = ({ id }: Operation): number => Number(id === "sessions.delete")
   const operations = operationsOf(document).toSorted((left, right) => isLast(left) - isLast(right))
   const problems: string[] = []
@@ -169,7 +172,7 @@ test("every answer of every operation has a status and a shape that the OpenAPI 
   ])
 }, 60_000)
 
-/** Every address with the methods it is documented with. */
+/** Every address with its documented methods. */
 const addressesOf = async (scene: HttpScene): Promise<readonly (readonly [string, readonly string[]])[]> => {
   await makeState(scene)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the server answers is JSON
@@ -211,7 +214,7 @@ const UNANSWERED = new Map([
   ["cluster", 400],
 ])
 
-/** A session that has spoken and waits with one input more; a whole space with a run, and a damaged one. */
+/** A session that has answered and has one more input waiting; a complete space with a run, and a damaged one. */
 const makeState = async (scene: HttpScene): Promise<void> => {
   const { sessions } = scene.client
   writeFileSync(join(scene.directory, "a.txt"), "content")

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { openEngineScene, type EngineScene } from "../../../../test/engine-scene.ts"
 import { makeEventFeeds, type FeedMember } from "./event-feeds.ts"
 
-/** Notes what it is handed; leaves when it has `most` of them. */
+/** Records what it gets, and leaves when it has `most` of them. */
 const makeMember = (after: number, most = Infinity) => {
   const leaving = new AbortController()
   const first = Promise.withResolvers<void>()

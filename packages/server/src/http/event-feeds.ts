@@ -1,28 +1,28 @@
 /**
- * New events of a session, for all readers that are up to date: the log is read once and the frames are made once, however many
- * readers there are. A reader that cannot keep up leaves, reads the log itself, and comes back.
+ * New events of a session, for all readers that are up to date. The log is read and the frames are made only once, however
+ * many readers there are. A reader that cannot keep up leaves, reads the log itself, and comes back.
  */
 import type { Engine, EventFrames } from "@meridian/engine"
 
 export interface FeedMember {
-  /** The last sequence it has. */
+  /** The last sequence that the member has. */
   readonly after: () => number
-  /** False: it leaves. */
+  /** False: the member leaves. */
   readonly take: (news: EventFrames) => boolean
   readonly signal: AbortSignal
 }
 
 export interface EventFeeds {
-  /** Resolves when the member has left, has fallen behind, or the engine is closed; rejects when the log cannot be read. */
+  /** Resolves when the member has left or fallen behind, or the engine is closed; rejects when the log cannot be read. */
   readonly follow: (sessionID: string, member: FeedMember) => Promise<void>
-  /** Sessions that somebody follows. */
+  /** How many sessions are followed. */
   readonly count: () => number
 }
 
 interface Feed {
   readonly members: Map<FeedMember, (cause?: Error) => void>
   readonly stop: AbortController
-  /** The last sequence that was handed on. */
+  /** The last sequence that was passed on. */
   cursor: number
 }
 
@@ -58,7 +58,7 @@ export const makeEventFeeds = (engine: Engine): EventFeeds => {
     follow: (sessionID, member) =>
       new Promise((resolve, reject) => {
         const feed = feeds.get(sessionID) ?? open(sessionID, member.after())
-        // The feed is already ahead of this reader; the log has what is missing.
+        // The feed is already ahead of this reader, which must read the rest from the log.
         if (feed.cursor > member.after() || member.signal.aborted) {
           if (feed.members.size === 0) close(sessionID, feed)
           resolve()

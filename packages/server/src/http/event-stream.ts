@@ -1,4 +1,6 @@
-/** Sends one session to one reader: the log from the cursor on, a marker, then new events, and live fragments if asked for. */
+/**
+ * Sends one session to one reader: the log from the cursor on, a marker, then new events, and live fragments on request.
+ */
 import type { Engine, EventFrames } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 
@@ -26,14 +28,14 @@ export const eventSource = (options: {
     return page.more && !writer.ended.aborted ? "more" : "end"
   }
 
-  /** Page by page, when there is room: a reader that is waited for holds no page of the log. */
+  /** Sends page by page when there is room. While we wait for a reader, it holds no page of the log. */
   const replay = async (writer: FrameWriter): Promise<void> => {
     while ((await writer.makeLarge(() => sendPage(writer))) === "more") await writer.room()
   }
 
   const take = (writer: FrameWriter, news: EventFrames): boolean => {
     if (news.last <= after) return true
-    // They do not continue where this reader is. It reads the log itself and comes back.
+    // The news do not continue this reader's position. It reads the log itself and comes back.
     if (news.first !== after + 1) return false
     after = news.last
     return writer.write(news.frames)
@@ -61,7 +63,7 @@ export const eventSource = (options: {
   }
 }
 
-/** What this process alone says of a session. */
+/** The live output of a session in this process alone. */
 export const liveSource = (engine: Engine, sessionID: string): StreamSource => ({
   place: () => ({}),
   begin: async () => void (await engine.sessions.get(sessionID)),
@@ -81,7 +83,7 @@ const sendLive = async (engine: Engine, sessionID: string, writer: FrameWriter):
       await writer.room()
     }
   } catch {
-    // The durable stream beside it ends for the same reason and says so.
+    // The durable stream beside it ends for the same reason and reports it.
   }
 }
 

@@ -22,7 +22,7 @@ const open = (
     ...headers,
   })
 
-/** A session with this many events: its creation and inputs that wait. */
+/** A session with this many events: its creation and waiting inputs. */
 const fill = async (scene: HttpScene, events: number, text = "x"): Promise<void> => {
   await scene.client.sessions.create({ id: sessionID, location: { directory: scene.directory } })
   for (let seq = 2; seq <= events; seq += 1)
@@ -147,10 +147,10 @@ test("a reader that takes nothing is left with the reason and the cursor it got 
   socket.write(
     `GET /api/session/${sessionID}/event HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
   )
-  // Another reader is not held up by it.
+  // Does not hold up another reader.
   await using fast = await open(scene)
   expect(ids(await fast.until(isSynced)).length).toBe(events + 1)
-  // Its place is free when it has been left.
+  // The slot is free once the slow reader has left.
   while ((await scene.ask(`/api/session/${sessionID}/event?after=${events}&follow=false`)).status === 503);
   let text = ""
   socket.setEncoding("utf8")
@@ -194,7 +194,7 @@ test("a follower that stops reading is left with the cursor it got to, while the
     await scene.client.sessions.prompt({ sessionID, prompt: { text: "x".repeat(400_000) }, resume: false })
   const seen = ids(await reading)
   expect(seen).toEqual(Array.from({ length: last - 1 }, (_, index) => String(index + 2)))
-  // Its place is free when it has been left.
+  // The slot is free once the slow reader has left.
   while ((await scene.ask(`/api/session/${sessionID}/event?after=${last}&follow=false`)).status === 503);
   socket.resume()
   await new Promise((resolve) => socket.once("close", resolve))
@@ -313,7 +313,7 @@ test("the sessions that changed are told: at once, when one is written here, and
 
 test("the client goes on after the connection broke, without a gap and without a repetition", async () => {
   let cuts = 0
-  // Cuts each of the first answers after some bytes, in the middle of a frame perhaps.
+  // Cuts each of the first answers after some bytes, possibly inside a frame.
   const cutting: typeof fetch = async (input, init) => {
     const response = await fetch(input, init)
     if (!(typeof input === "string" && input.includes("/event")) || response.body === null || cuts >= 8)

@@ -1,4 +1,4 @@
-/** Address -> route. Segments are split before they are decoded, so an id with a slash in it stays one segment. */
+/** Finds the route of an address. Segments are split before they are decoded, so an id with a slash stays one segment. */
 import type { Route } from "../contract/contract.ts"
 
 export interface Entry<Handler> {

@@ -1,6 +1,7 @@
 /**
- * Frames for one reader of server-sent events. While the reader's connection is full, nothing more is read for it, so that
- * what waits in this process stays bounded. A reader that takes nothing for too long is told in the last frame and dropped.
+ * Writes frames of server-sent events to one reader. While the reader's connection is full, nothing more is read for it, so
+ * that waiting data in this process stays bounded. A reader that takes nothing for too long gets a last frame with the
+ * reason and is dropped.
  */
 import type { ServerResponse } from "node:http"
 import { setImmediate as nextRound } from "node:timers/promises"
@@ -12,13 +13,13 @@ import { makeOutlet } from "./outlet.ts"
 export interface FrameWriter {
   /** Aborts when nothing more can be sent. */
   readonly ended: AbortSignal
-  /** Whether there is room for more; if not, `room` says when. */
+  /** Returns whether there is room for more. If not, `room` reports when there is. */
   readonly write: (frames: string | Uint8Array) => boolean
-  /** Like `write`, but batched with others of the same moment: for many small frames. */
+  /** Like `write`, but batched with other frames of the same moment: for many small ones. */
   readonly gather: (frame: string) => void
-  /** Makes and writes a page of the log, when there is room and no other reader's page is being made. */
+  /** Makes and writes a page of the log, when there is room and no page of another reader is being made. */
   readonly makeLarge: <Made>(make: () => Promise<Made>) => Promise<Made>
-  /** Resolves when there is room for more, or nobody reads any more. */
+  /** Resolves when there is room for more, or the reader is gone. */
   readonly room: () => Promise<void>
   /** Sends what is waiting and this frame, then ends. */
   readonly end: (lastFrame: string) => void
@@ -35,7 +36,7 @@ export const makeFrameWriter = (options: {
   const ended = new AbortController()
   let gathered: string[] = []
   let farewell: NodeJS.Timeout | undefined
-  /** Lets go of whoever waits for room. */
+  /** Wakes the caller that waits for room. */
   let wake = (): void => undefined
 
   const outlet = makeOutlet({
@@ -85,7 +86,7 @@ export const makeFrameWriter = (options: {
     makeLarge: (make) => outgoing.makeLarge(response, make),
     room: async () => {
       const taken = outlet.taken()
-      // A long replay to a fast reader must not keep the others waiting.
+      // A long replay to a fast reader must not keep the other readers waiting.
       if (taken === undefined) await nextRound()
       else
         await new Promise<void>((resolve) => {

@@ -1,11 +1,11 @@
-/** The frames beside those of events, which have no id and so leave the reader's cursor where it is. */
+/** Frames other than events. They have no id, so they do not move the reader's cursor. */
 import type { LiveItem } from "@meridian/engine"
 import type { Json } from "@meridian/protocol"
 
 export const RETRY = "retry: 1000\n\n"
 export const HEARTBEAT = ": heartbeat\n\n"
 
-/** JSON has no raw newlines, so one data line is enough. */
+/** JSON has no raw line breaks, so one data line is enough. */
 export const namedFrame = (name: string, document: object): string =>
   `event: ${name}\ndata: ${JSON.stringify(document)}\n\n`
 

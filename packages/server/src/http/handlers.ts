@@ -1,4 +1,4 @@
-/** What each route does. A route without a handler does not compile, nor does a handler whose answer is not the route's. */
+/** What each route does. A route without a handler does not compile, nor does a handler with the wrong answer type. */
 import type { Cluster, Engine } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 
@@ -32,13 +32,13 @@ export interface Desk {
   readonly version: string
   readonly models: readonly ModelDocument[]
   readonly agents: readonly { readonly name: string; readonly model?: string }[]
-  /** Where the server was started. */
+  /** The directory in which the server was started. */
   readonly project: string
-  /** About how large a page of messages or inputs may be. */
+  /** The approximate size of a page of messages or inputs. */
   readonly pageBytes: number
 }
 
-/** Receipts of a conversation in a host, by its harness and its own id; none when nothing is known of it. */
+/** Receipts of a conversation in a host, by its harness and the harness's id; empty when nothing is known. */
 export type HostCompactions = (harness: string, sessionID: string) => readonly HostCompactionDocument[]
 
 /** `signal` aborts when the client goes away or the server stops. */
@@ -205,7 +205,7 @@ const spaceHandlers = ({ spaces: { read, change }, hostCompactions }: Desk): Han
 })
 // oxlint-enable typescript/no-unsafe-type-assertion
 
-/** Whether it ended in time. Leaving does not end the work. */
+/** Returns whether the work ended in time. Leaving does not end it. */
 const within = async (
   work: (until: AbortSignal) => Promise<void>,
   seconds: number = LONGEST_WAIT_SECS,

@@ -1,6 +1,6 @@
 /**
- * For whoever watches the process: `/health/live` says that it runs, `/health/ready` whether new work is welcome. They tell
- * nothing else, so they need no token; a probe calls them by whatever name it knows, so any host will do.
+ * For monitoring: `/health/live` says that the process runs, `/health/ready` whether it accepts new work. They reveal
+ * nothing else, so they need no token. A probe may use any name for the server, so any Host is accepted.
  */
 import type { ServerResponse } from "node:http"
 

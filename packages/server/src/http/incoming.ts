@@ -1,6 +1,6 @@
-/** Bytes of bodies that are arriving, all together: many large ones at once must not fill the memory. */
+/** The total bytes of bodies that are arriving: many large ones at once must not fill the memory. */
 export interface Incoming {
-  /** False when there is no room for so many more. */
+  /** False when there is no room for this many more bytes. */
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
 }

@@ -1,4 +1,4 @@
-/** The state folder must never be committed with the project, and no other user may read its sessions. */
+/** Keeps the state folder out of the project's commits, and its sessions unreadable for other users. */
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -21,7 +21,7 @@ export const keepOutOfGit = (stateRoot: string): void => {
   }
 }
 
-/** Not through a link: a folder that came from somewhere else could lead us to any file of the user. */
+/** Follows no link: a folder from elsewhere could lead us to any file of the user. */
 const openPlain = (path: string): number => {
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
   try {
@@ -31,7 +31,7 @@ const openPlain = (path: string): number => {
   }
 }
 
-/** SQLite gives its other files the mode of the first. A file that exists keeps the mode its owner chose. */
+/** SQLite gives its other files the mode of the first. An existing file keeps the mode its owner chose. */
 export const makePrivate = (database: string): void => {
   mkdirSync(dirname(database), { recursive: true })
   closeSync(openSync(database, "a", 0o600))

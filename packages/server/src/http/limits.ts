@@ -1,9 +1,9 @@
-/** Every bound of the HTTP server. Tests bring smaller times; nothing else changes them. */
+/** Every bound of the HTTP server. Only tests change them, to use shorter times. */
 export interface HttpLimits {
-  /** The whole head of a request must arrive within this time, the whole request within the next. */
+  /** A request must send its whole head within `headersMs` and all of it within `requestMs`. */
   readonly headersMs: number
   readonly requestMs: number
-  /** How often the two are checked. */
+  /** How often both are checked. */
   readonly checkMs: number
   readonly keepAliveMs: number
   readonly connections: number
@@ -11,19 +11,19 @@ export interface HttpLimits {
   readonly addressCharacters: number
   readonly headerBytes: number
   readonly bodyBytes: number
-  /** Of a prompt: what the engine takes, and room for JSON around it. */
+  /** For a prompt: what the engine accepts, plus room for the JSON around it. */
   readonly largeBodyBytes: number
   readonly heartbeatMs: number
-  /** About how large a page of messages or inputs may be; one item always fits. */
+  /** The approximate size of a page of messages or inputs. One item always fits. */
   readonly pageBytes: number
-  /** What may wait in this process for one connection before more is made for it. The largest event fits. */
+  /** How much may wait in this process for one connection before more is made for it. The largest event fits. */
   readonly clientBytes: number
-  /** The same for all connections. When it is used up, readers that have waited for `stallMs` are dropped. */
+  /** The same for all connections together. When it is used up, readers that have waited for `stallMs` are dropped. */
   readonly outgoingBytes: number
   readonly stallMs: number
-  /** What all bodies that are arriving may take together. */
+  /** The most bytes of all arriving bodies together. */
   readonly incomingBytes: number
-  /** A reader that takes nothing for this long is told and dropped. */
+  /** A reader that takes nothing for this long is told so and dropped. */
   readonly slowReaderMs: number
   /** How long it then has to fetch what was already sent. */
   readonly farewellMs: number

@@ -1,4 +1,4 @@
-/** The folders in a directory: what a person walks through to choose where a session works. Files are not listed. */
+/** The folders in a directory, for a person who chooses where a session works. Files are not listed. */
 import { opendir, realpath } from "node:fs/promises"
 import { dirname, isAbsolute } from "node:path"
 
@@ -7,7 +7,7 @@ import { Failure } from "@meridian/protocol"
 import type { DirectoryDocument } from "../contract/documents.ts"
 
 const MOST_NAMES = 500
-/** A folder with a million files must not be read to its end for a few folders. */
+/** A folder with a million files must not be read completely to find a few folders. */
 const MOST_ENTRIES = 20_000
 
 export const listDirectory = async (path: string): Promise<DirectoryDocument> => {

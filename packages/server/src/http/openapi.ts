@@ -10,7 +10,7 @@ import {
 
 import { CHANGES, CONTRACT, EVENTS, LIVE, type Route } from "../contract/contract.ts"
 
-/** What any route can answer before it does anything. */
+/** Failures that any route can answer before it does anything. */
 const EVERYWHERE: readonly FailureCode[] = [
   "INVALID_INPUT",
   "UNAUTHORIZED",
@@ -164,12 +164,12 @@ const splitInput = (route: Route) => {
   }
 }
 
-/** Replaces every shape that has a title by a reference to the component of that name. */
+/** Replaces every shape with a title by a reference to the component of that name. */
 const extract = (value: Json, components: Record<string, Json>): Json => {
   if (Array.isArray(value)) return value.map((item: Json) => extract(item, components))
   if (!isJsonObject(value)) return value
   const { title, ...rest } = value
-  // A property may be called title, too: only a text is the name of a shape.
+  // A property may also be called title. Only a text is the name of a shape.
   if (typeof title !== "string") return extractAll(value, components)
   components[title] = extractAll(rest, components)
   return { $ref: `#/components/schemas/${title}` }

@@ -1,4 +1,4 @@
-/** What waits for readers is bounded, for one and for all; a reader that does not read is dropped, and loses nothing. */
+/** Waiting data is bounded, per reader and in total. A reader that does not read is dropped, and loses nothing. */
 import { once } from "node:events"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { connect, Socket } from "node:net"
@@ -17,7 +17,7 @@ const fill = async (scene: HttpScene, prompts: number, characters: number): Prom
     await scene.client.sessions.prompt({ sessionID, prompt: { text }, resume: false })
 }
 
-/** Asks and never reads. `closed` resolves when the server has ended the connection. */
+/** Sends a request and never reads. `closed` resolves when the server has ended the connection. */
 const askDeaf = (
   scene: HttpScene,
   path: string,
@@ -33,7 +33,7 @@ const askDeaf = (
   return { socket, closed: closed.promise }
 }
 
-/** Beside other work on the machine these take their time. */
+/** These take their time when the machine is busy. */
 const PATIENCE_MS = 120_000
 
 test("when readers that take nothing hold all the room, those that waited longest are dropped until there is some", async () => {
@@ -51,7 +51,7 @@ test("when readers that take nothing hold all the room, those that waited longes
   })
   const [first, second, third] = [reader("first"), reader("second"), reader("third")]
   for (const waiting of [first, second, third]) outgoing.wait(waiting)
-  // It took something, so it has not waited longest any more.
+  // It took something, so it is no longer the reader that has waited longest.
   outgoing.wait(first)
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   expect(outgoing.hasRoom(response.socket)).toBe(false)

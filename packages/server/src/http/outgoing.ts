@@ -1,7 +1,7 @@
 /**
- * Bytes that wait in this process for readers that have not taken them yet. What one connection and all together may have
- * waiting is bounded. When all of it is used up, readers that have taken nothing for a while are dropped: they come back with
- * their cursor and lose nothing, and everybody else goes on.
+ * Bytes that wait in this process for readers to take them. They are bounded per connection and in total. When the total is
+ * used up, readers that have taken nothing for a while are dropped. They come back with their cursor and lose nothing, and
+ * all others continue.
  */
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises"
 
 import type { HttpLimits } from "./limits.ts"
 
-/** `slow`: it took nothing for too long. `pressure`: others need the room. */
+/** `slow`: it took nothing for too long. `pressure`: other readers need the room. */
 export type DropReason = "slow" | "pressure"
 
 export interface Waiting {
@@ -19,16 +19,16 @@ export interface Waiting {
 }
 
 export interface Outgoing {
-  /** Whether more may be made for the reader at this connection now. */
+  /** Whether more may be made for the reader of this connection now. */
   readonly hasRoom: (socket: Socket | null) => boolean
-  /** Resolves when more may be made for it, or when it is gone. */
+  /** Resolves when more may be made for the reader, or when it is gone. */
   readonly room: (response: ServerResponse) => Promise<void>
   /**
-   * Makes something large for a reader: one at a time of all readers, and only when there is room. A hundred readers that ask
-   * at the same moment would each find room and fill it together.
+   * Makes something large for a reader: for one reader at a time, and only when there is room. Otherwise a hundred readers
+   * that ask at the same moment would each find room and fill it together.
    */
   readonly makeLarge: <Made>(response: ServerResponse, make: () => Promise<Made>) => Promise<Made>
-  /** The reader has bytes to take, and took something just now if it had some before. */
+  /** The reader has bytes to take. If it already had some, it has just taken part of them. */
   readonly wait: (reader: Waiting) => void
   /** The reader has taken everything, or is gone. */
   readonly done: (reader: Waiting) => void
@@ -37,12 +37,12 @@ export interface Outgoing {
 export const makeOutgoing = (
   limits: Pick<HttpLimits, "clientBytes" | "outgoingBytes" | "slowReaderMs" | "stallMs">,
 ): Outgoing => {
-  /** Reader -> when it last took something. The one that has waited longest comes first. */
+  /** Reader -> when it last took something. The first has waited longest. */
   const waiting = new Map<Waiting, number>()
-  /** Those that were dropped for being slow and may still fetch what was sent to them: their bytes count on. */
+  /** Readers that were dropped for being slow and may still fetch what was sent to them. Their bytes still count. */
   const leaving = new WeakSet<Waiting>()
   let sweep: NodeJS.Timeout | undefined
-  /** Resolves when the large thing before is made. */
+  /** Resolves when the previous large thing is made. */
   let made: Promise<unknown> = Promise.resolve()
 
   const bytesOf = (fits: (reader: Waiting) => boolean): number => {

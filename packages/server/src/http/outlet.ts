@@ -1,6 +1,6 @@
 /**
- * One response, written in pieces. The next piece is handed to the connection when the reader has taken the last one, so a
- * reader that takes nothing is told from one that takes a large answer slowly.
+ * One response, written in pieces. The next piece goes to the connection when the reader has taken the last one. So a
+ * reader that takes nothing can be told from one that takes a large answer slowly.
  */
 import type { ServerResponse } from "node:http"
 
@@ -8,13 +8,13 @@ import type { DropReason, Outgoing, Waiting } from "./outgoing.ts"
 
 export interface Outlet {
   readonly put: (content: string | Uint8Array) => void
-  /** Ends the response when everything before is sent. */
+  /** Ends the response once everything before it is sent. */
   readonly end: (content?: string | Uint8Array) => void
-  /** Undefined when nothing waits; otherwise resolves when the reader has taken all of it, or is gone. */
+  /** Undefined when nothing waits; otherwise resolves when the reader has taken everything, or is gone. */
   readonly taken: () => Promise<void> | undefined
 }
 
-/** Larger contents are cut. */
+/** Larger content is split. */
 const PIECE_BYTES = 256 * 1024
 
 export const makeOutlet = (options: {
@@ -39,7 +39,7 @@ export const makeOutlet = (options: {
     full = undefined
   }
 
-  /** Until the connection is full, or nothing is left. Corked, so that a chunk and its frame are one write, at once. */
+  /** Writes until the connection is full or nothing is left. Corked, so that a chunk and its frame become one write. */
   const pump = (): void => {
     const { socket } = response
     socket?.cork()

@@ -12,7 +12,7 @@ import { SAFE_HEADERS } from "./answer.ts"
 
 export interface PageFiles {
   readonly has: (path: string) => boolean
-  /** Whether it answered. */
+  /** Returns whether it answered. */
   readonly answer: (request: IncomingMessage, response: ServerResponse, path: string) => boolean
 }
 
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
 }
 
-/** Nothing from elsewhere, nothing inline, no frame around it, no form away from it. */
+/** Allows nothing from other origins, nothing inline, no frame around the page and no form to elsewhere. */
 export const PAGE_HEADERS = {
   ...SAFE_HEADERS,
   "content-security-policy":
@@ -97,7 +97,7 @@ const readTable = (directory: string): Map<string, PageFile> => {
   return table
 }
 
-/** Regular files only: a link could point anywhere. A page that is not there has none. */
+/** Only regular files, because a link could point anywhere. Empty when there is no page. */
 const listFiles = (directory: string): readonly string[] => {
   try {
     return readdirSync(directory, { recursive: true, encoding: "utf8" })

@@ -1,4 +1,4 @@
-/** Questions that are no permission requests, over HTTP. */
+/** Questions other than permission requests, over HTTP. */
 import { expect, test } from "vitest"
 
 import { tool } from "../../../../test/engine-scene.ts"

@@ -1,4 +1,4 @@
-/** Path, query and body -> the input of a route, checked against its shape. */
+/** Turns path, query and body into the input of a route, checked against its shape. */
 import type { ServerResponse } from "node:http"
 
 import {
@@ -15,13 +15,13 @@ import type { Route } from "../contract/contract.ts"
 import type { Incoming } from "./incoming.ts"
 import type { HttpLimits } from "./limits.ts"
 
-/** Takes the answer that is to be given: its request is what is read, and its end is when the body is forgotten. */
+/** Takes the response: its request is read, and when it ends the body is released. */
 export type InputReader<Input> = (
   response: ServerResponse,
   address: { readonly parameters: Readonly<Record<string, string>>; readonly query: string },
 ) => Promise<Input>
 
-/** Made once for each route. */
+/** Made once per route. */
 export const makeInputReader = <Input>(
   route: Route & { readonly input: Shape<Input> },
   limits: HttpLimits,
@@ -41,7 +41,7 @@ export const makeInputReader = <Input>(
   }
 }
 
-/** JSON of at most so many bytes; an empty body is an empty object. */
+/** Reads JSON of at most `limit` bytes. An empty body is an empty object. */
 const readBody = async (response: ServerResponse, limit: number, incoming: Incoming): Promise<JsonObject> => {
   const bytes = await collect(response, limit, incoming)
   if (bytes.length === 0) return {}
@@ -55,13 +55,13 @@ const readBody = async (response: ServerResponse, limit: number, incoming: Incom
   return value
 }
 
-/** Listens instead of iterating: half the cost of a small request. */
+/** Uses listeners instead of iteration, which halves the cost of a small request. */
 const collect = (response: ServerResponse, limit: number, incoming: Incoming): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const { req: request } = response
     let pieces: Buffer[] | undefined = []
     let size = 0
-    // What still comes is dropped, not cut off: the client has to hear why.
+    // Further data is discarded instead of cutting the connection, because the client must get the reason.
     const refuse = (failure: Failure): void => {
       pieces = undefined
       reject(failure)

@@ -45,9 +45,9 @@ export const makeResponder = (options: {
   readonly streaming: Streaming
   readonly page: PageFiles
   readonly openApi: () => JsonObject
-  /** Whether new work is welcome. */
+  /** Whether new work is accepted. */
   readonly readiness: Engine["readiness"]
-  /** As Prometheus reads them. */
+  /** In the format of Prometheus. */
   readonly metrics: () => string
   readonly limits: HttpLimits
   readonly outgoing: Outgoing
@@ -93,9 +93,9 @@ export const makeResponder = (options: {
       return answerText(response, metrics(), PROMETHEUS_TYPE)
     }
     if (!path.startsWith("/api/")) return answerOpen(request, response, path)
-    // HEAD is answered like GET; Node leaves out the body.
+    // HEAD is answered like GET; Node omits the body.
     const found = table.find(method === "HEAD" ? "GET" : method, path)
-    // Without a token, nobody learns which addresses exist.
+    // Without a token a client cannot learn which addresses exist.
     if (found.tag !== "found" || found.entry.route.open !== true) {
       const isPeer = found.tag === "found" && found.entry.route.peer === true
       admit(isPeer && isFromPeer(request, gate) ? ADMITTED : checkToken(request, gate))
@@ -136,7 +136,7 @@ export const makeResponder = (options: {
   }
 }
 
-/** Where Prometheus looks. It sends the token as a bearer token, as everybody does. */
+/** Where Prometheus looks. It sends the token as a bearer token, like every client. */
 const METRICS = "/metrics"
 
 const refuseMethod = (response: ServerResponse, method: string, methods: readonly string[]): void => {
@@ -195,7 +195,7 @@ const makeEntries = (
   return [...entries, events, changes, live]
 }
 
-/** The trace of a request goes on with the work it asks for. A header that is none is nobody's business. */
+/** The trace of a request continues in the work it starts. An invalid header is ignored. */
 const withTrace = (route: Route, input: unknown, { headers }: IncomingMessage): unknown => {
   const trace = headers["traceparent"]
   const isPrompt = route.path === CONTRACT.sessions.prompt.path && route.method === "POST"
@@ -207,7 +207,7 @@ const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0
 
 type ErasedHandler = (input: unknown, signal: AbortSignal) => Promise<unknown>
 
-/** The types of `Handlers` say that there is one for every route; the table is walked by name. */
+/** The types of `Handlers` guarantee one per route; the table is walked by name. */
 const handlerOf = (handlers: Handlers, group: string, name: string): ErasedHandler => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the reader checks the input against this route's shape
   const groups = handlers as unknown as Readonly<Record<string, Readonly<Record<string, ErasedHandler>>>>

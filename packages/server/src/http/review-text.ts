@@ -1,4 +1,4 @@
-/** A comment on a line of a diff as words for the agent that wrote it: where first, then what stands there, then the comment. */
+/** A comment on a line of a diff as text for the agent that wrote it: first the place, then the code, then the comment. */
 import { oneLine, plainText } from "@meridian/protocol"
 
 import type { CommentedLine } from "../contract/run-work.ts"

@@ -1,4 +1,4 @@
-/** The HTTP server: an engine of its own on one database, the page, and the state of spaces for reading. */
+/** The HTTP server: an engine on one database, the page, and the state of spaces for reading. */
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { hostname, networkInterfaces } from "node:os"
@@ -34,50 +34,50 @@ import { makeStreams } from "./streams.ts"
 import { readOrMakeToken } from "./token-file.ts"
 
 export interface ServeHttpOptions {
-  /** `database` is `<stateRoot>/engine.sqlite` when left out. */
+  /** `database`: default `<stateRoot>/engine.sqlite`. */
   readonly engine: Omit<EngineOptions, "database"> & { readonly database?: string }
-  /** Where the token file is, and the database by default. */
+  /** The folder of the token file, and by default of the database. */
   readonly stateRoot: string
-  /** What spaces are read with. */
+  /** For reading spaces. */
   readonly world: ServeWorld
-  /** Where receipts of conversations in hosts come from; without it there are none. */
+  /** Supplies receipts of conversations in hosts. Without it there are none. */
   readonly hostCompactions?: HostCompactions
   readonly version: string
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   readonly port?: number
-  /** A loopback address by default. */
+  /** Default: a loopback address. */
   readonly host?: string
   readonly tokenFile?: string
-  /** Instead of one in a file: nodes behind a balancer have the same. */
+  /** Replaces the token in a file: nodes behind a balancer share one. */
   readonly token?: string
-  /** More names by which clients call it, with a port or without: of a balancer, of a service. */
+  /** More names by which clients call the server, with or without a port: of a balancer, of a service. */
   readonly names?: readonly string[]
-  /** The built page. */
+  /** The folder of the built page. */
   readonly pageDirectory?: string
   /** Stops the server. */
   readonly signal?: AbortSignal
-  /** Then sessions first end their turns and are handed over, for so long at most. */
+  /** When it stops, sessions first end their turns and are handed over, for at most this long. */
   readonly drainMs?: () => number
   /** Cuts that short. */
   readonly hurry?: AbortSignal
-  /** Lines for the person who runs the server. They never hold a token. */
+  /** Lines for the operator of the server. They never contain a token. */
   readonly log?: (line: string) => void
   readonly limits?: Partial<HttpLimits>
-  /** Counts what the engine does, for `/metrics` and whoever else is told. */
+  /** Counts what the engine does, for `/metrics` and other collectors. */
   readonly observe?: (engine: Engine, database: string) => Promise<Telemetry | undefined>
 }
 
 export interface HttpServer {
   /** `http://127.0.0.1:4747` */
   readonly url: string
-  /** The page's address with the token behind `#`, which browsers send to nobody. */
+  /** The page's address with the token after `#`, which browsers never send. */
   readonly pageUrl: string
   readonly port: number
   readonly token: string
-  /** How many streams it sends now. */
+  /** How many streams are open now. */
   readonly streams: () => number
   readonly stop: () => Promise<void>
-  /** Resolves when the server has stopped, for whatever reason. */
+  /** Resolves when the server has stopped, for any reason. */
   readonly stopped: Promise<void>
 }
 
@@ -147,7 +147,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
 
   const stopped = Promise.withResolvers<void>()
   let isStopping = false
-  /** Everything but new work goes on until sessions are handed over; readers are told where to go on elsewhere. */
+  /** Everything except new work continues until sessions are handed over. Readers are told where to continue. */
   const drain = async (ms: number): Promise<void> => {
     const { active } = engine.sessions
     log(
@@ -188,13 +188,13 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   }
 }
 
-/** The host as part of an address. A server that listens everywhere is reached by loopback. */
+/** The host as part of an address. A server that listens on every address is reached by loopback. */
 const nameOf = (host: string): string => {
   if (isEverywhere(host)) return host === "::" ? "[::1]" : "127.0.0.1"
   return host.includes(":") ? `[${host}]` : host
 }
 
-/** A short one is guessed. */
+/** A shorter token could be guessed. */
 const LEAST_TOKEN = 24
 
 const givenToken = ({ token }: Pick<ServeHttpOptions, "token">): string | undefined => {
@@ -204,7 +204,7 @@ const givenToken = ({ token }: Pick<ServeHttpOptions, "token">): string | undefi
   })
 }
 
-/** A node of a cluster is reached where it listens, unless somebody knows better. */
+/** Other nodes reach a node where it listens, unless another address is configured. */
 const reachable = (
   { worker }: Pick<EngineOptions, "worker">,
   database: string,
@@ -215,7 +215,7 @@ const reachable = (
     ? {}
     : { worker: { ...worker, address: url } }
 
-/** Under the name that it told the other nodes. */
+/** The host that the node announced to the other nodes. */
 const advertisedHosts = (worker: EngineOptions["worker"]): readonly string[] => {
   const address = worker === undefined || worker === false ? undefined : worker.address
   return address === undefined ? [] : [new URL(address).host.toLowerCase()]
@@ -243,7 +243,7 @@ const makeServer = (limits: HttpLimits): Server => {
     keepAliveTimeout: limits.keepAliveMs,
     maxHeaderSize: limits.headerBytes,
     insecureHTTPParser: false,
-    // We check it ourselves and give a reason; Node would give none.
+    // We check the Host header ourselves and give a reason; Node would give none.
     requireHostHeader: false,
   })
   server.maxConnections = limits.connections

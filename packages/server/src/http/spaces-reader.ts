@@ -1,4 +1,4 @@
-/** Spaces, chats and runs through the operations of spaces; answers in camelCase and without directories. */
+/** Spaces, chats and runs, read through the operations of spaces. Answers are in camelCase and without directories. */
 import { isJsonObject, type Json, type JsonObject } from "@meridian/protocol"
 import { decodeInput, OPERATIONS, warning, type World } from "@meridian/spaces"
 
@@ -10,7 +10,7 @@ export interface SpacesReader {
     values: JsonObject,
     signal: AbortSignal,
   ) => Promise<JsonObject>
-  /** Like `read`, with what was warned of on the way as `warnings`. */
+  /** Like `read`, with the warnings of the operation as `warnings`. */
   readonly change: (
     operation: "run.apply" | "run.discard" | "run.send" | "run.resume" | "run.continue",
     values: JsonObject,
@@ -18,7 +18,7 @@ export interface SpacesReader {
   ) => Promise<JsonObject>
 }
 
-/** A client on the network has no business knowing the server's directories. `within`: the key of the object it stands in. */
+/** Clients on the network must not learn the server's directories. `within`: the key of the enclosing object. */
 export const isDirectory = (key: string, within: string): boolean =>
   DIRECTORIES.has(key) || DIRECTORIES.has(`${within}.${key}`)
 

@@ -10,7 +10,7 @@ import { RUN_DIFF, RUN_DISCARDED, RUN_TOLD } from "../contract/run-work.ts"
 import { CHAT, RUN, RUN_ROW, SPACE, SPACE_ROW } from "../contract/spaces.ts"
 import { camelName, isDirectory } from "./spaces-reader.ts"
 
-/** A schema as lines: where, what, and `?` for what may be missing. Names as HTTP says them, without directories. */
+/** A schema as lines: where, what, and `?` for optional fields. Names as in HTTP, without directories. */
 const lines = (schema: Json | undefined, where = ""): readonly string[] => {
   if (!isJsonObject(schema)) return []
   const { type, enum: values, items, properties, required } = schema

@@ -1,4 +1,4 @@
-/** Open streams of server-sent events: how many there are, their heartbeat, and the last frame when one ends. */
+/** Open streams of server-sent events: their number, their heartbeat, and the last frame when one ends. */
 import type { ServerResponse } from "node:http"
 
 import { Failure, type Json } from "@meridian/protocol"
@@ -10,7 +10,7 @@ import type { HttpLimits } from "./limits.ts"
 import type { Outgoing } from "./outgoing.ts"
 
 export interface StreamSource {
-  /** Fails while the answer can still say so. */
+  /** Fails while the answer can still report it. */
   readonly begin: () => Promise<void>
   /** Sends until the source or the reader ends. */
   readonly send: (writer: FrameWriter) => Promise<"complete" | "server-stopping">

@@ -1,6 +1,7 @@
 /**
- * The token of the server: one line in a file only its owner can read, made at the first start and kept, so that an open
- * page survives a restart. A file that others can read, or that holds no token, is replaced, so a leaked token is worth nothing.
+ * The server's token: one line in a file that only its owner can read. It is created at the first start and kept, so that
+ * an open page survives a restart. A file that others can read, or without a token, is replaced, so a leaked token becomes
+ * worthless.
  */
 import { randomBytes } from "node:crypto"
 import {
@@ -47,7 +48,7 @@ const readToken = (file: string): string | undefined => {
   }
 }
 
-/** Written to a temporary file and renamed, so a server that starts at the same moment never reads half a token. */
+/** Written to a temporary file and renamed, so that a server starting at the same moment never reads half a token. */
 const makeToken = (file: string): string => {
   const token = randomBytes(32).toString("base64url")
   const fresh = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`

@@ -1,6 +1,6 @@
 /**
- * The MCP server over stdio: the operations that are tools, nothing else. It ends when its input ends; calls that are
- * still running are cancelled then, and settled before it returns. Nothing but protocol is written to its output.
+ * The MCP server over stdio: exactly the operations that are tools. It ends when its input ends; running calls are then
+ * cancelled, and settled before it returns. Its output carries only the protocol.
  */
 import type { Readable, Writable } from "node:stream"
 
@@ -22,7 +22,7 @@ export interface ServeMcpOptions {
   readonly signal: AbortSignal
 }
 
-/** A client that hears nothing gives up (60 s is common); the promise is a sign of life every 5 s. */
+/** A client without news gives up (60 s is common). We promise a sign of life every 5 s. */
 const HEARTBEAT_MS = 4_000
 
 export const serveMcp = async (options: ServeMcpOptions): Promise<void> => {
@@ -95,8 +95,8 @@ export const serveMcp = async (options: ServeMcpOptions): Promise<void> => {
 }
 
 /**
- * Runs of one connection belong together: the first that names no space makes one, and from then on calls that name none are
- * about it.
+ * Runs of one connection belong together. The first call that names no space creates one, and later calls without a space
+ * use it.
  */
 const openConnection = (world: ServeWorld): (() => ServeWorld) => {
   let made: Promise<SpaceId> | undefined
@@ -118,14 +118,14 @@ const openConnection = (world: ServeWorld): (() => ServeWorld) => {
   })
 }
 
-/** An empty variable says nothing. */
+/** An empty variable counts as unset. */
 const withoutEmpty = ({ MERIDIAN_SPACE_ID: given, ...env }: ServeWorld["env"]): ServeWorld["env"] =>
   (given ?? "") === "" ? env : { ...env, MERIDIAN_SPACE_ID: given }
 
 const INSTRUCTIONS =
   "Meridian starts other coding agents (runs) and keeps their reports. run_spawn and run_wait block and report progress; pass background: true to run_spawn to get the id at once, then run_wait. Runs that name no 'space' share one of this connection, unless MERIDIAN_SPACE_ID is set."
 
-/** Says something at least every `HEARTBEAT_MS` until stopped; progress only ever grows. */
+/** Sends progress at least every `HEARTBEAT_MS` until stopped. The number only ever grows. */
 const beat = (
   world: Pick<ServeWorld, "clock">,
   send: (message: string, progress: number) => void,
@@ -134,7 +134,7 @@ const beat = (
   const started = world.clock.now()
   let count = 0
   let last = "working"
-  // Who waits says the same at every look; only news is sent at once.
+  // A waiting operation repeats the same message; only news is sent at once.
   const say = (message: string): void => {
     if (message === last) return
     last = message

@@ -1,4 +1,6 @@
-/** One call of a tool: input decoded, operation run in a world of its own, answer or failure as MCP content. */
+/**
+ * One call of a tool: decodes the input, runs the operation in its own world, returns the answer or failure as MCP content.
+ */
 import { Failure, isJsonObject, oneLine, renderFailure, type Json, type JsonObject } from "@meridian/protocol"
 import {
   decodeInput,
@@ -10,7 +12,7 @@ import {
   type World,
 } from "@meridian/spaces"
 
-/** What the process gives every call; the rest of its world belongs to the call. */
+/** What the process provides to every call. The rest of the world belongs to the call. */
 export type ServeWorld = Pick<
   World,
   "env" | "cwd" | "clock" | "uuid" | "configPath" | "program" | "harnesses" | "checkHosts" | "ownSpace"
@@ -27,7 +29,7 @@ export interface ToolCall {
 export interface ToolAnswer {
   readonly isError: boolean
   readonly text: string
-  /** Absent on failure: it would not fit the output schema. */
+  /** Absent on failure, which would not fit the output schema. */
   readonly document?: JsonObject
 }
 
@@ -47,7 +49,7 @@ export const callTool = async (call: ToolCall, base: ServeWorld): Promise<ToolAn
     warn: (code, facts) => void warnings.add(renderWarning(warning(code, facts))),
     progress: call.progress,
     signal: stop.signal,
-    // Signals are for the server; a call only ever hears that it is cancelled.
+    // Signals are for the server. A call only ever learns that it is cancelled.
     onSignal: () => () => {},
     confirm: () => Promise.resolve(false),
     json: true,
@@ -70,7 +72,7 @@ export const callTool = async (call: ToolCall, base: ServeWorld): Promise<ToolAn
   }
 }
 
-/** Flat: `warning` stands beside the fields of the answer, and is not there when there is none. */
+/** Flat: `warning` is a field beside the others, and absent without warnings. */
 const withWarnings = (output: Json, warnings: ReadonlySet<string>): JsonObject => {
   const document = isJsonObject(output) ? output : { result: output }
   return warnings.size === 0 ? document : { ...document, warning: [...warnings].join("\n") }

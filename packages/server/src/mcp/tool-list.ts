@@ -1,4 +1,4 @@
-/** Operations that name a tool -> what `tools/list` shows. */
+/** Turns operations with a tool name into the answer of `tools/list`. */
 import { jsonSchema, type JsonObject } from "@meridian/protocol"
 import { inputSchema, type Registration } from "@meridian/spaces"
 import type { Tool } from "@modelcontextprotocol/server"
@@ -20,7 +20,7 @@ export const describeTool = (name: string, { meta }: Registration): Tool => ({
   annotations: { readOnlyHint: !CHANGING.has(name), openWorldHint: CHANGING.has(name) && name !== "doctor" },
 })
 
-/** Start or end an agent, or repair state. Everything else only looks. */
+/** Tools that start or end an agent, or repair state. All others only look. */
 const CHANGING: ReadonlySet<string> = new Set([
   "run_spawn",
   "run_continue",

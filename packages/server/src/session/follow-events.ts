@@ -1,4 +1,4 @@
-/** Reads the durable events of one session as they are committed, in order, and can say when it has read far enough. */
+/** Reads the durable events of one session in order as they are committed, and reports when it has read far enough. */
 import type { Engine, SessionEvent } from "@meridian/engine"
 
 export interface Follower {
@@ -28,7 +28,7 @@ export const followEvents = (
         }
     }
   })()
-  // Whoever waits for it hears of a failure; until then it must not be an unhandled one.
+  // A waiting caller gets the failure. Until then it must not be an unhandled rejection.
   reading.catch(() => undefined)
   return {
     upTo: async (seq) => {

@@ -1,7 +1,7 @@
 import type { Engine } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 
-/** When nothing is left to do: how it failed, or undefined. Throws a bug on. */
+/** Resolves when nothing is left to do: with the failure, or undefined. Rethrows a bug. */
 export const settled = async (
   sessions: Pick<Engine["sessions"], "wait">,
   sessionID: string,

@@ -1,4 +1,4 @@
-/** What was said, as attributes of a span: only where somebody asked for it, and bounded. Pure. */
+/** What was said, as attributes of a span: only when configured, and bounded. Pure. */
 import type { Prompt, RecordedContent } from "@meridian/protocol"
 
 const MOST_CHARACTERS = 32_768

@@ -1,6 +1,6 @@
 /**
- * How far each session has been sent to each collector, in a small database of the user. It only ever moves forward, whoever
- * writes; losing it costs a second sending of the same spans.
+ * How far each session has been sent to each collector, in a small database of the user. A cursor only moves forward,
+ * whichever process writes. Losing the file only sends the same spans again.
  */
 import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
@@ -13,13 +13,13 @@ export interface Cursors {
 }
 
 export interface CursorKey {
-  /** Where it is sent to. */
+  /** The destination. */
   readonly exporter: string
-  /** Whose sessions. */
+  /** The database of the sessions. */
   readonly database: string
 }
 
-/** A file that cannot be used is replaced by memory: then a restart sends more than it had to. */
+/** If the file cannot be used, memory replaces it; then a restart sends more than necessary. */
 export const openCursors = (file: string, { exporter, database }: CursorKey): Cursors => {
   const opened = openStore(file)
   const read = opened.prepare("select seq from cursor where exporter = ? and database = ? and session = ?")

@@ -1,14 +1,16 @@
-/** What no log tells: how long the disk took, and when a session was taken from its process. The engine says it aloud. */
+/**
+ * What no log records: how long the disk took, and when a session was taken from its process. The engine publishes both.
+ */
 import { channel } from "node:diagnostics_channel"
 
 import type { MetricRegistry } from "./metrics.ts"
 
-/** Seconds of a flush: from a virtual disk to one that is in trouble. */
+/** Seconds of a flush, from a virtual disk to one in trouble. */
 const SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5]
 
 const MOST_TOLD = 1_000
 
-/** Returns how to stop listening. */
+/** Returns a function that stops listening. */
 export const observeEngine = (registry: MetricRegistry): (() => void) => {
   const flushes = registry.histogram(
     { name: "meridian.flush.duration", description: "How long the disk took to be sure", unit: "s" },

@@ -1,4 +1,4 @@
-/** What the events of sessions say about the work, as metrics. A fold over the events of many sessions. */
+/** Metrics from the events of many sessions, as a fold. */
 import type { SessionEvent } from "@meridian/engine"
 
 import type { MetricRegistry } from "./metrics.ts"
@@ -10,7 +10,7 @@ export interface MetricFold {
 /** Seconds, from a cached answer to a night's work. */
 const SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600]
 
-/** Calls and turns that were never ended are forgotten when there are so many. */
+/** With more open calls and turns than this, those that never ended are forgotten. */
 const MOST_OPEN = 10_000
 
 export const openMetricFold = (registry: MetricRegistry): MetricFold => {

@@ -6,7 +6,7 @@ import type { Span } from "./span.ts"
 
 const USAGE = { input: 100, output: 10, reasoning: 5, cacheRead: 20, cacheWrite: 3 }
 
-/** A log written down shortly: each entry one second after the one before. */
+/** A log in short form: each entry is one second after the previous one. */
 const log = (...entries: readonly (readonly [string, object])[]): readonly StoredEvent[] => {
   const events: readonly object[] = entries.map(([type, data], index) => ({
     seq: index + 1,

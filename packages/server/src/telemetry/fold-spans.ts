@@ -1,6 +1,6 @@
 /**
- * From the log of one session to its spans. A fold: no I/O, no clock. A trace is one activity: it begins with the input that
- * opens it (or with a turn nobody asked for) and ends with a turn that asks for no more tools, with a failure or with an
+ * Turns the log of one session into spans. A fold: no I/O, no clock. A trace is one activity. It begins with the input that
+ * opens it (or with a turn without input) and ends with a turn that asks for no more tools, with a failure or with an
  * interruption. Its turns, calls and compactions are children of its root, `invoke_agent`, which comes last.
  */
 import type { SessionEvent } from "@meridian/engine"
@@ -19,17 +19,17 @@ import {
 import { spanIdOf, traceIdOf, type Span } from "./span.ts"
 
 export interface SpanFold {
-  /** Spans that ended with this event, children before their parent. */
+  /** Returns the spans that ended with this event, children before their parent. */
   readonly event: (event: SessionEvent) => readonly Span[]
-  /** What is still open, ended as interrupted: whoever worked on it is gone. */
+  /** Ends what is still open as interrupted, because the process that worked on it is gone. */
   readonly close: () => readonly Span[]
-  /** Up to here everything is in spans that were given out: a later fold may begin behind it. */
+  /** Everything up to here is in returned spans. A later fold may begin after it. */
   readonly settledSeq: () => number
 }
 
 export interface SpanFoldOptions {
   readonly session: string
-  /** Whether what was said and done is told, too. */
+  /** Whether spans include what was said and done. */
   readonly content: boolean
 }
 
@@ -48,7 +48,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
   let last = 0
   let settled = 0
 
-  /** The request that brought its first input may have a trace already. */
+  /** The request that brought its first input may already have a trace. */
   const begin = ({ seq, time }: StoredEvent, trace?: string): Activity => ({
     traceId: trace?.slice(3, 35) ?? traceIdOf(session, seq),
     ...(trace === undefined ? {} : { parentId: trace.slice(36, 52) }),
@@ -66,7 +66,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
     isInterrupted: false,
   })
 
-  /** The root, behind whatever of it nobody has ended. */
+  /** The root span, after anything in it that has not ended. */
   const end = (of: Activity, error?: string): readonly Span[] => {
     const open = [...calls.values()].map((call) =>
       make.call(of, call, { time: of.last, error: "interrupted" }),
@@ -76,7 +76,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
     return [...open, make.root(of, error)]
   }
 
-  /** Over, when the last turn asked for nothing more, or the work was interrupted, and nothing is open. */
+  /** The activity is over when the last turn asked for nothing more or the work was interrupted, and nothing is open. */
   const mayEnd = (isLastTurn: boolean): readonly Span[] => {
     if (activity === undefined || turn !== undefined || calls.size > 0) return []
     if (activity.isInterrupted) return end(activity, INTERRUPTED)
@@ -108,7 +108,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
     calls.delete(key)
     if (call === undefined || activity === undefined) return []
     if (outcome.error !== undefined) activity.toolFailures += 1
-    // Only an interruption, or the death of its process, ends a call so.
+    // Only an interruption, or the death of its process, ends a call like this.
     if (isInterruption(outcome.error)) activity.isInterrupted = true
     return [make.call(activity, call, outcome), ...mayEnd(false)]
   }
@@ -122,7 +122,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
     return compaction === undefined ? [] : [make.compaction(activity, compaction, outcome)]
   }
 
-  /** While a person is asked, the call does not work. */
+  /** While a person is asked, the call is not working. */
   const waitFor = (requestID: string, data: CallKey, time: number): void => {
     const call = calls.get(keyOf(data))
     questions.set(requestID, keyOf(data))
@@ -172,7 +172,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       }
       case "session.next.parked.1":
       case "session.next.activity.resumed.1":
-        // Its step has failed before, and ended the span. A turn that goes on begins another.
+        // Its step failed before, which ended the span. A turn that continues begins a new one.
         return []
       case "session.next.text.ended.1":
         if (turn !== undefined && content) turn.text += event.data.text
@@ -188,7 +188,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
         return mayEnd(false)
       case "session.next.tool.called.1": {
         const { tool, input, hosted } = event.data
-        // One that runs at the provider is part of its turn.
+        // A call that runs at the provider is part of its turn.
         if (activity === undefined || hosted === true) return []
         if (turn !== undefined) turn.calls += 1
         const spanId = spanIdOf(session, seq, "tool")
@@ -242,7 +242,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
         return endCompaction(event.data, { time, error: event.data.error.message })
       case "session.next.output.given.1":
         return mayEnd(true)
-      // What takes no time and says nothing of the work.
+      // Events that take no time and say nothing about the work.
       case "session.next.output.refused.1":
       case "session.next.model.switched.1":
       case "session.next.moved.1":

@@ -7,11 +7,11 @@ import type { AttributeValue, Span, SpanEvent } from "./span.ts"
 export interface Activity {
   readonly traceId: string
   readonly rootId: string
-  /** The span of the request that brought it. */
+  /** The span of the request that brought the input. */
   readonly parentId?: string
   readonly start: number
   agent: string
-  /** Time of the last event that belongs to it. */
+  /** The time of the last event that belongs to it. */
   last: number
   turns: number
   toolFailures: number
@@ -60,7 +60,7 @@ export interface TurnOutcome {
 export interface CallOutcome {
   readonly time: number
   readonly output?: string
-  /** Its code, when it failed, and what it said. */
+  /** For a failure: its code and its message. */
   readonly error?: string
   readonly message?: string
 }
@@ -69,7 +69,7 @@ export interface SpanMaker {
   readonly root: (activity: Activity, error?: string) => Span
   readonly turn: (activity: Activity, turn: Turn, outcome: TurnOutcome) => Span
   readonly call: (activity: Activity, call: Call, outcome: CallOutcome) => Span
-  /** Of an activity, or a trace of its own. */
+  /** Belongs to an activity, or is a separate trace. */
   readonly compaction: (
     activity: Activity | undefined,
     compaction: Compaction,
@@ -85,7 +85,7 @@ export const openSpanMaker = (session: string, content: boolean): SpanMaker => {
   const conversation = { "gen_ai.conversation.id": session }
   const said = (name: string, value: unknown): Readonly<Record<string, string>> =>
     content ? contentAttribute(name, value) : {}
-  /** A sentence about a failure may quote what was sent: without being asked for only its kind is told. */
+  /** A failure message may quote what was sent, so without `content` only the kind is reported. */
   const failed = (kind: string | undefined, message: string | undefined): { readonly error?: string } =>
     kind === undefined ? {} : { error: content ? (message ?? kind) : kind }
   const answer = (text: string): Readonly<Record<string, string>> =>
@@ -194,7 +194,7 @@ export const openSpanMaker = (session: string, content: boolean): SpanMaker => {
 const errorType = (kind: string | undefined): Readonly<Record<string, string>> =>
   kind === undefined ? {} : { "error.type": kind }
 
-/** Tokens read from a cache and written into one are input, too. */
+/** Tokens read from or written to a cache are input, too. */
 export const usageAttributes = (usage: RecordedUsage): Readonly<Record<string, AttributeValue>> => ({
   "gen_ai.usage.input_tokens": usage.input + usage.cacheRead + usage.cacheWrite,
   "gen_ai.usage.output_tokens": usage.output + usage.reasoning,
@@ -209,7 +209,7 @@ export const providerOf = (model: string): string => {
   return PROVIDERS[name] ?? name
 }
 
-/** Where the conventions have a name of their own. */
+/** Providers with a different name in the conventions. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   google: "gcp.gemini",
   mistral: "mistral_ai",

@@ -1,6 +1,6 @@
 /**
- * Counters and histograms, kept in this process from its start. What is asked for reads them; nothing is written anywhere
- * else. At most so many series: a name that comes from outside (a model, a tool) cannot make them grow for ever.
+ * Counters and histograms, kept in this process from its start. They are read on request and written nowhere else. The
+ * number of series is bounded: names from outside (a model, a tool) cannot make them grow for ever.
  */
 export type Labels = Readonly<Record<string, string>>
 
@@ -11,14 +11,14 @@ export interface Series {
 
 export interface HistogramSeries {
   readonly labels: Labels
-  /** How many fell into each bucket, the last one without an upper bound. */
+  /** How many values fell into each bucket. The last bucket has no upper bound. */
   readonly buckets: readonly number[]
   readonly count: number
   readonly sum: number
 }
 
 export interface MetricInfo {
-  /** As OpenTelemetry writes it; Prometheus gets underscores. */
+  /** In OpenTelemetry's spelling; Prometheus gets underscores. */
   readonly name: string
   readonly description: string
   readonly unit: string
@@ -51,7 +51,7 @@ const MOST_SERIES = 500
 export const openMetricRegistry = (): MetricRegistry => {
   const readers: (() => Metric)[] = []
 
-  /** The value behind these labels; beyond the bound everything shares one. */
+  /** The value for these labels. Beyond the bound all labels share one value. */
   const openSeries = <Value>(make: () => Value) => {
     const all = new Map<string, { readonly labels: Labels; readonly value: Value }>()
     return {

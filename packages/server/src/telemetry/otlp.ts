@@ -1,4 +1,4 @@
-/** Spans and metrics as OTLP/HTTP carries them in JSON (opentelemetry-proto 1.7). Pure. */
+/** Spans and metrics in the JSON of OTLP/HTTP (opentelemetry-proto 1.7). Pure. */
 import type { JsonObject } from "@meridian/protocol"
 
 import type { Labels, Metric } from "./metrics.ts"
@@ -95,7 +95,7 @@ const metricOf = (
   }
 }
 
-/** 64 bits are a text in this format. */
+/** This format writes 64-bit numbers as text. */
 const nanos = (milliseconds: number): string => `${Math.floor(milliseconds)}000000`
 
 const attributesOf = (attributes: Readonly<Record<string, AttributeValue>>): JsonObject[] =>

@@ -1,4 +1,4 @@
-/** Sends one request to a collector, and says what to do when it was not taken. Never throws. */
+/** Sends one request to a collector, and says what to do when it was not accepted. Never throws. */
 import { gzipSync } from "node:zlib"
 
 import type { JsonObject } from "@meridian/protocol"
@@ -7,7 +7,7 @@ import type { Endpoint } from "./settings.ts"
 
 export type Sent =
   | { readonly tag: "taken" }
-  /** The same again would be refused again. */
+  /** The same request would be refused again. */
   | { readonly tag: "refused"; readonly why: string }
   | { readonly tag: "later"; readonly why: string; readonly afterMs?: number }
 
@@ -35,11 +35,11 @@ export const postJson: PostJson = async ({ url, headers }, body, { timeoutMs, si
       redirect: "error",
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     })
-    // Nothing in the answer is needed; left unread it would keep the connection.
+    // The body is not needed; left unread it would keep the connection busy.
     await response.body?.cancel()
     if (response.ok) return { tag: "taken" }
     const why = `the collector answered ${response.status}`
-    // By the specification of OTLP: these may pass, the others will not. Wrong credentials may be put right.
+    // According to the OTLP specification, these may pass and the others will not. Wrong credentials may be corrected.
     if ([401, 403, 404, 408, 429, 502, 503, 504].includes(response.status))
       return { tag: "later", why, ...retryAfter(response.headers.get("retry-after")) }
     return { tag: response.status >= 500 ? "later" : "refused", why }

@@ -1,4 +1,4 @@
-/** Metrics as Prometheus reads them (text format 0.0.4). Pure. */
+/** Metrics in the format of Prometheus (text format 0.0.4). Pure. */
 import type { Labels, Metric } from "./metrics.ts"
 
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8"

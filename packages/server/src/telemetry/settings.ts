@@ -1,6 +1,6 @@
 /**
- * Where telemetry goes, from `[telemetry]` and the usual variables of OpenTelemetry. A variable for one kind of data goes
- * before the general one, and both before the configuration. Pure.
+ * Where telemetry goes, from `[telemetry]` and the standard OpenTelemetry variables. A variable for one signal wins over
+ * the general one, and both win over the configuration. Pure.
  */
 import type { AttributeValue } from "./span.ts"
 
@@ -12,10 +12,10 @@ export interface TelemetrySettings {
   readonly metrics: Endpoint | undefined
   readonly timeoutMs: number
   readonly metricEveryMs: number
-  /** Whether prompts, answers and what tools did are sent, too. */
+  /** Whether prompts, answers and tool content are sent, too. */
   readonly content: boolean
   readonly resource: Readonly<Record<string, AttributeValue>>
-  /** What was asked for and is not done, a sentence each. */
+  /** What was requested but is not supported, one sentence each. */
   readonly problems: readonly string[]
 }
 
@@ -29,7 +29,7 @@ export interface TelemetryConfig {
   readonly content?: boolean | undefined
 }
 
-/** Undefined when nothing is to be sent anywhere. */
+/** Undefined when nothing is to be sent. */
 export const readTelemetry = (config: TelemetryConfig, env: Environment): TelemetrySettings | undefined => {
   if (isOn(env["OTEL_SDK_DISABLED"])) return undefined
   const problems: string[] = []

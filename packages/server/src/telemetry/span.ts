@@ -1,6 +1,6 @@
 /**
- * Spans as OpenTelemetry knows them, before they are written in any format. Names and attributes follow the semantic
- * conventions for generative AI, version 1.37 (status: development); what they have no word for is under `meridian.`.
+ * Spans as OpenTelemetry defines them, independent of a format. Names and attributes follow the semantic conventions for
+ * generative AI, version 1.37 (status: development). What the conventions have no name for is under `meridian.`.
  */
 import { createHash } from "node:crypto"
 
@@ -23,14 +23,14 @@ export interface Span {
   readonly end: number
   readonly attributes: Readonly<Record<string, AttributeValue>>
   readonly events?: readonly SpanEvent[]
-  /** Set when it failed: a sentence. */
+  /** Set when the span failed: a sentence. */
   readonly error?: string
 }
 
 const TRACE_BYTES = 16
 const SPAN_BYTES = 8
 
-/** Ids follow from the log alone: whoever sends a span again, from wherever, sends the same one. */
+/** Ids follow from the log alone, so a span that is sent again, from any process, has the same id. */
 export const traceIdOf = (session: string, seq: number): string =>
   idOf(`trace ${session} ${seq}`, TRACE_BYTES)
 

@@ -1,7 +1,7 @@
 /**
  * Sends what the log says to a collector, beside the work. The log is the queue: nothing is held for a collector that hangs
- * or refuses, and what a dead process did not send is sent by the next one. A cursor for each collector says how far each
- * session is sent; whatever is sent again has the same ids.
+ * or refuses, and the next process sends what a dead one did not. A cursor per collector records how far each session is
+ * sent. Anything sent again has the same ids.
  */
 import type { Engine, SessionInfo } from "@meridian/engine"
 
@@ -17,14 +17,14 @@ import type { Span } from "./span.ts"
 
 export interface TelemetryOptions {
   readonly engine: Engine
-  /** Undefined: metrics are kept for those who ask, nothing is sent. */
+  /** Undefined: metrics are kept for readers, nothing is sent. */
   readonly settings: TelemetrySettings | undefined
   readonly cursors: Cursors | undefined
-  /** Sessions other processes work on are sent as well. */
+  /** Also sends sessions that other processes work on. */
   readonly everySession: boolean
   readonly version: string
   readonly clock: Clock
-  /** Lines for whoever runs this; never holds what was said in a session. */
+  /** Lines for the operator. They never contain what was said in a session. */
   readonly log: (line: string) => void
   readonly post?: PostJson
 }
@@ -37,17 +37,17 @@ export interface Clock {
 
 export interface Telemetry {
   readonly metrics: () => readonly Metric[]
-  /** Sends what there is, within a bounded time. The engine must still be open. */
+  /** Sends what is left, within a bounded time. The engine must still be open. */
   readonly close: () => Promise<void>
 }
 
-/** How long events gather before they are sent. */
+/** How long events are gathered before they are sent. */
 const GATHER_MS = 1_000
 const SPANS_AT_ONCE = 512
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 300_000
 const CLOSE_MS = 3_000
-/** Sessions nobody touched for longer are not sent when telemetry is switched on. */
+/** When telemetry is switched on, sessions untouched for longer are not sent. */
 const CATCH_UP_MS = 7 * 24 * 3_600_000
 const CATCH_UP_PAGES = 10
 const PAGE = 200
@@ -69,7 +69,7 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
   }
   const closing = new AbortController()
   const dirty = new Set<string>()
-  /** Whoever worked on them is gone: what they left open is over. */
+  /** Sessions whose process is gone. What it left open is over. */
   const abandoned = new Set<string>()
   const following = new Map<string, Following>()
   const counted = new Map<string, number>()
@@ -87,7 +87,7 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
     told = line
   }
 
-  /** Some of what is new in a session; whether that was all. */
+  /** Reads part of what is new in a session, and says whether that was all. */
   const read = async (
     session: string,
   ): Promise<{ readonly spans: readonly Span[]; readonly isAll: boolean }> => {
@@ -115,13 +115,13 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
       ? { tag: "taken" }
       : post(settings.traces, traceRequest(spans, resource), { timeoutMs: settings.timeoutMs, signal })
 
-  /** Whether there may be more to send at once. */
+  /** Returns whether there may be more to send at once. */
   const sendSession = async (session: string, signal: AbortSignal): Promise<boolean> => {
     const { spans, isAll } = await read(session)
     const sent = await sendSpans(spans, signal)
     const state = following.get(session)
     if (sent.tag === "later") {
-      // Read again from the cursor, when the collector is back.
+      // Reads again from the cursor when the collector is back.
       following.delete(session)
       tellOnce(`Telemetry is not taken: ${sent.why}. It is tried again; nothing is lost.`)
       waitMs = Math.min(sent.afterMs ?? Math.max(FIRST_WAIT_MS, waitMs * 2), LONGEST_WAIT_MS)
@@ -132,7 +132,7 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
     waitMs = 0
     if (state !== undefined) {
       cursors?.advance(session, state.fold.settledSeq())
-      // Nothing is open in it: the next one begins at the cursor.
+      // Nothing is open in it, so the next fold can begin at the cursor.
       if (isAll && state.fold.settledSeq() === state.seq && settings?.traces !== undefined)
         following.delete(session)
     }
@@ -167,7 +167,7 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
     if (sent.tag !== "taken") tellOnce(`Metrics are not taken: ${sent.why}.`)
   }
 
-  /** Sessions that have more than was sent: what a process that died, or one without a collector, has left. */
+  /** Sessions with more events than were sent, left by a dead process or by one without a collector. */
   const catchUp = async (): Promise<void> => {
     if (cursors === undefined || settings?.traces === undefined) return
     let cursor: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Whole texts that go with the pinned facts as far as there is room: the body of a rule or a skill. One that does not fit
- * is cut at a line and says where the rest is; one that finds no room at all is named.
+ * Full texts that accompany the pinned facts while there is room: the body of a rule or a skill. A text that does not fit
+ * is cut at a line, with a note where the rest is. A text without any room is only named.
  */
 import { utf8Length } from "../text/estimate-tokens.ts"
 import { sanitizeLine } from "../text/sanitize-line.ts"
@@ -9,11 +9,11 @@ export interface Attachment {
   /** `Rule: style.md`, `Skill: orchestrate`. */
   readonly heading: string
   readonly body: string
-  /** Where to read the rest, when it had to be cut. */
+  /** Where to read the rest of a text that was cut. */
   readonly place?: string
 }
 
-/** Never longer than the room it is given. */
+/** Never longer than the given room. */
 export const renderAttachments = (attachments: readonly Attachment[], maxBytes: number): string => {
   const blocks: string[] = []
   const missing: string[] = []
@@ -57,6 +57,6 @@ const noticeOf = (missing: readonly string[]): string => {
   return `Left out for lack of room, read before you need it: ${named}${more}`
 }
 
-/** What they would like to have, for whoever divides a budget. */
+/** The bytes that the attachments would like to have. */
 export const sizeOfAttachments = (attachments: readonly Attachment[]): number =>
   attachments.reduce((sum, { heading, body }) => sum + utf8Length(heading) + utf8Length(body) + 8, 0)

@@ -1,6 +1,6 @@
 /**
- * How much may be pinned, by what the model can hold: 1,000 tokens from a 32k window on, 400 at 8k, in between by
- * proportion; below 8k one token in twenty. A model nobody knows the window of is taken for a large one.
+ * How much may be pinned, depending on the model's context window: 1,000 tokens from a 32k window on, 400 at 8k,
+ * proportional in between; below 8k one token in twenty. A model with an unknown window counts as large.
  */
 import { TEXT_LIMITS } from "../limits.ts"
 
@@ -9,7 +9,7 @@ export const pinTokens = (window?: number, most: number = TEXT_LIMITS.briefToken
   return Math.min(most, Math.floor(shareOf(window) * Math.max(1, most / TEXT_LIMITS.briefTokens)))
 }
 
-/** For other texts: as many tokens as asked for, but not more than such a share of what the model can hold. */
+/** For other texts: the requested tokens, but at most this share of the model's window. */
 export const scaleTokens = (most: number, window: number | undefined, share: number): number =>
   window === undefined || !Number.isFinite(window) || window <= 0
     ? most

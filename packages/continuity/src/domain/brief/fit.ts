@@ -1,6 +1,6 @@
 /**
- * Fits sections into a number of bytes. What goes, and in which order:
- *   1. bullets of the ordinary sections, lowest rank first (`sections.ts`), one at a time from the end that matters less;
+ * Fits sections into a number of bytes. What is dropped, in this order:
+ *   1. bullets of the ordinary sections, lowest rank first (`sections.ts`), one at a time from the less important end;
  *   2. the length of what is left, then decisions and blockers down to one each, then the length again.
  * Headings are never dropped here, nor the objective, the stage, the gate or the next action.
  */
@@ -10,7 +10,7 @@ import { type Shelf, shrink, sizeOf } from "./shelf.ts"
 export const fitShelves = (
   shelves: readonly Shelf[],
   maxBytes: number,
-  /** `essential`: only ordinary bullets may go. */
+  /** `essential`: only ordinary bullets may be dropped. */
   options: { readonly sparing?: "essential" } = {},
 ): { readonly shelves: readonly Shelf[]; readonly fits: boolean } => {
   const fitting = [...shelves]

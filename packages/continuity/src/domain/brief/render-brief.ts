@@ -28,7 +28,7 @@ export interface RenderOptions {
 
 export interface RenderedBrief {
   readonly text: string
-  /** Facts that found no room. */
+  /** Facts that did not fit. */
   readonly leftOut: number
 }
 
@@ -62,7 +62,7 @@ const compose = (shelves: readonly Shelf[], workflow: boolean): string => {
   return [...generic, ...augmentation].join("\n\n")
 }
 
-/** A stage or a gate somebody declared outside of the two canonical workflows is part of the status. */
+/** A declared stage or gate outside the two canonical workflows is part of the status. */
 const placeStage = (facts: readonly Fact[]): readonly Fact[] => {
   if (facts.some((fact) => fact.kind === "workflow")) return facts
   return facts.map((fact) => {

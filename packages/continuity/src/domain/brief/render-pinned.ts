@@ -1,7 +1,7 @@
 /**
- * The pinned part: what has to be in every request after a compaction, outside of the summary. Same facts in every host,
- * only the sections that have something to say, and after them the texts of rules and skills as far as there is room.
- * Empty when nothing is known: a phrase that fills a gap is not worth a place in every request.
+ * The pinned part: what every request after a compaction must contain, outside the summary. The same facts in every host,
+ * only sections with content, followed by the texts of rules and skills while there is room. Empty when nothing is known: a
+ * filler phrase is not worth a place in every request.
  */
 import { DEFAULT_SOURCE, type Fact, settleFacts } from "../fact.ts"
 import { utf8Length } from "../text/estimate-tokens.ts"
@@ -13,14 +13,14 @@ import { PINNED_SECTIONS, PREAMBLE, TITLE } from "./sections.ts"
 import { fillShelf, leftOut, linesOf } from "./shelf.ts"
 
 export interface PinnedOptions extends RenderOptions {
-  /** Texts to go along. They never displace an essential fact. */
+  /** Accompanying texts. They never displace an essential fact. */
   readonly attachments?: readonly Attachment[]
   /**
-   * `resume`: the whole of what a host is told after a compaction. `state`: one part of what it is told. `handover`: for an agent
-   * that takes over from another, where there is no summary.
+   * `resume`: everything a host is told after a compaction. `state`: one part of that. `handover`: for an agent that takes
+   * over from another, where there is no summary.
    */
   readonly head?: "resume" | "state" | "handover"
-  /** One more line below the head. */
+  /** An extra line below the head. */
   readonly note?: string
 }
 
@@ -30,7 +30,7 @@ const HEADS = {
   handover: `## State of the Work\nFrom the conversation and the files of the project. Bullets quote them; they are state, not new requests.`,
 } as const
 
-/** The part of the budget that texts may take from facts that are not essential. */
+/** The share of the budget that texts may take from facts that are not essential. */
 const ATTACHMENT_SHARE = 0.35
 
 export const renderPinned = (facts: readonly Fact[], options: PinnedOptions = {}): RenderedBrief =>

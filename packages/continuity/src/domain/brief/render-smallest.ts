@@ -1,4 +1,4 @@
-/** The brief for a budget that cannot hold the headings: the most important sections that fit, or less than that. */
+/** The brief for a budget that cannot hold the headings: the most important sections that fit, or even less. */
 import { utf8Length } from "../text/estimate-tokens.ts"
 import { leftOut, linesOf, type Shelf } from "./shelf.ts"
 
@@ -25,5 +25,5 @@ export const renderSmallest = (
   return { text, leftOut: facts - kept.length }
 }
 
-/** With the blank line before it. */
+/** Includes the blank line before it. */
 const blockSize = (shelf: Shelf): number => utf8Length(linesOf(shelf).join("\n")) + 2

@@ -1,7 +1,7 @@
 /**
- * The shape of the brief, a literal contract (seed 001): headings, their order, and which facts stand under each; and the
- * shape of the pinned part, the same facts for whoever reads them in every request. `rank` is the order in which bullets
- * go when the budget is short: 1 goes first, `ESSENTIAL` and above go last.
+ * The shape of the brief, a literal contract (seed 001): the headings, their order, and the facts under each; and the shape
+ * of the pinned part, which has the same facts for every request. `rank` is the order in which bullets are dropped when the
+ * budget is short: 1 goes first, `ESSENTIAL` and above go last.
  */
 import type { FactKind } from "../fact.ts"
 import { TEXT_LIMITS } from "../limits.ts"
@@ -9,16 +9,16 @@ import { TEXT_LIMITS } from "../limits.ts"
 export interface Section {
   readonly heading: string
   readonly kinds: readonly FactKind[]
-  /** `generic` and `workflow` are always complete; `extra` appears only when somebody declared such facts. */
+  /** `generic` and `workflow` are always complete. `extra` appears only when such facts were declared. */
   readonly layer: "generic" | "extra" | "workflow"
-  /** Bullets at most, whatever the budget. */
+  /** The most bullets, whatever the budget. */
   readonly limit: number
-  /** Which end of a long list matters. */
+  /** Which end of a long list is kept. */
   readonly keep: "first" | "newest"
   readonly rank: number
-  /** Every bullet is cut to this. */
+  /** The length to which every bullet is cut. */
   readonly bulletLength: number
-  /** Somebody's own words: every line of them is a line of its own, quoted. */
+  /** The facts are somebody's own words: every line stays a separate line, quoted. */
   readonly isQuote: boolean
 }
 
@@ -30,7 +30,7 @@ export const AUGMENTATION_PREAMBLE =
   "The following sections apply because this session is part of a canonical workflow. Preserve these fields for workflow continuity."
 export const NOTHING = "none recorded"
 
-/** From this rank on a section is essential: it is touched only when nothing else is left to drop. */
+/** From this rank on a section is essential: it is shortened only when nothing else is left to drop. */
 export const ESSENTIAL = 100
 
 const section = (
@@ -51,7 +51,7 @@ const section = (
 
 const newest = (limit: number) => ({ limit, keep: "newest" as const })
 
-/** The task as it was asked for: whole up to this many lines. */
+/** The task as it was given: complete up to this many lines. */
 const task = (layer: Section["layer"]): Section =>
   section(layer, "Task", ["task"], {
     rank: 110,
@@ -108,8 +108,8 @@ export const SECTIONS: readonly Section[] = [
 ]
 
 /**
- * What is pinned, the same in every host. What seldom changes stands first and what changes with every step last, so that
- * a change leaves as much of the text before it alone as possible.
+ * What is pinned, the same in every host. What seldom changes comes first and what changes with every step last, so that a
+ * change leaves most of the text before it untouched.
  */
 export const PINNED_SECTIONS: readonly Section[] = [
   task("extra"),

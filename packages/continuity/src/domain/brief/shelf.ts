@@ -1,4 +1,4 @@
-/** One section of a brief being fitted: all its bullets, and how many of them are shown at the moment. */
+/** One section of a brief during fitting: all its bullets, and how many of them are currently shown. */
 import type { Fact, FactKind } from "../fact.ts"
 import { utf8Length } from "../text/estimate-tokens.ts"
 import { cutLine, quoteLine, sanitizeLine } from "../text/sanitize-line.ts"
@@ -7,17 +7,17 @@ import { NOTHING, type Section } from "./sections.ts"
 export interface Shelf {
   readonly section: Section
   readonly bullets: readonly string[]
-  /** Facts that never became a bullet because the section is limited. */
+  /** Facts that never became a bullet, because the section is limited. */
   readonly beyond: number
   readonly shown: number
-  /** Every bullet is cut to this. */
+  /** The length to which every bullet is cut. */
   readonly maxLength: number
 }
 
-/** Facts by kind, so that a brief looks at each of them once. */
+/** Facts by kind, so that a brief goes through them once. */
 export type FactsByKind = ReadonlyMap<FactKind, readonly Fact[]>
 
-/** Places settled facts under a section: cleaned, without empty ones and repetitions, up to its limit. */
+/** Puts settled facts into a section: cleaned, without empty ones and repetitions, up to its limit. */
 export const fillShelf = (section: Section, facts: FactsByKind): Shelf => {
   const own = section.kinds.flatMap((kind) => facts.get(kind) ?? [])
   const { bullets, beyond } = section.isQuote ? quotedLines(section, own) : bulletsOf(section, own)
@@ -41,7 +41,7 @@ const bulletsOf = (section: Section, own: readonly Fact[]): Filled => {
   return { bullets: section.keep === "newest" ? [...kept].toReversed() : [...kept], beyond }
 }
 
-/** Lines of somebody's words, in their order, as far as the length of the section goes. */
+/** The lines of somebody's words in order, up to the section's limit. */
 const quotedLines = (section: Section, own: readonly Fact[]): Filled => {
   const lines = own
     .flatMap(({ text }) => text.slice(0, 16 * section.bulletLength).split("\n"))
@@ -57,7 +57,7 @@ const quotedLines = (section: Section, own: readonly Fact[]): Filled => {
   return { bullets, beyond: lines.length - bullets.length }
 }
 
-/** The lines of a section, heading first: a heading is followed directly by its bullets. */
+/** The lines of a section: the heading, directly followed by its bullets. */
 export const linesOf = (shelf: Shelf): readonly string[] => {
   const { section, bullets, shown } = shelf
   const visible = section.keep === "newest" ? bullets.slice(bullets.length - shown) : bullets.slice(0, shown)
@@ -71,13 +71,13 @@ export const linesOf = (shelf: Shelf): readonly string[] => {
 
 export const leftOut = ({ bullets, beyond, shown }: Shelf): number => beyond + bullets.length - shown
 
-/** Bytes of the section with its line ends. */
+/** The bytes of the section, including line ends. */
 export const sizeOf = (shelf: Shelf): number =>
   linesOf(shelf).reduce((bytes, line) => bytes + utf8Length(line) + 1, 0)
 
 /**
- * The same section with fewer bullets, at least `least` of them, or the same shelf when that would not make it smaller
- * (a short bullet can be cheaper than saying that it is missing).
+ * The same section with fewer bullets, but at least `least`. Returns the same shelf when that would not make it smaller: a
+ * short bullet may be cheaper than the note that it is missing.
  */
 export const shrink = (shelf: Shelf, least: number): Shelf => {
   const size = sizeOf(shelf)

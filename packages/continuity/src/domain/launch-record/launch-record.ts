@@ -1,13 +1,13 @@
 /**
  * The launch record of a harness session (seed 000): what Meridian resolved when it started the conversation.
- * `sessions.jsonl` of a space holds events, one JSON object a line: `start` with every launch parameter, `update` with a
- * harness session id that became known later, `stop`. A line that cannot be read is passed over (the last one may be torn).
+ * `sessions.jsonl` of a space holds events, one JSON object per line: `start` with every launch parameter, `update` with a
+ * harness session id that became known later, `stop`. Unreadable lines are skipped (the last one may be torn).
  */
 export interface LaunchRecord {
   readonly chatId: string
-  /** The run it carries out, when it is one. */
+  /** The run that it carries out, if any. */
   readonly runId: string | undefined
-  /** What was asked for, in the words of whoever asked; recorded by newer versions. */
+  /** The task in the words of the user. Only newer versions record it. */
   readonly task: string | undefined
   readonly agent: string | undefined
   readonly agentPath: string | undefined
@@ -16,7 +16,7 @@ export interface LaunchRecord {
 
 export const LAUNCH_LIMITS = { skills: 32 } as const
 
-/** The newest record whose harness session is this one. Newest: latest start, a later line where those are equal. */
+/** The newest record of this harness session: the latest start, and for equal starts the later line. */
 export const findLaunchRecord = (
   events: Iterable<unknown>,
   harnessSessionId: string,

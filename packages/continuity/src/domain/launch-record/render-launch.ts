@@ -1,6 +1,6 @@
 /**
- * The agent and the skills a conversation was launched with, as one block: bodies without their front matter, said once.
- * What finds no room is named, with its path.
+ * The agent and the skills that a conversation was launched with, as one block: bodies without front matter, each once.
+ * Texts without room are named, with their path.
  */
 
 import type { Attachment } from "../brief/attachment.ts"
@@ -12,7 +12,7 @@ import { sanitizeLine } from "../text/sanitize-line.ts"
 export interface LaunchText {
   readonly kind: "agent" | "skill"
   readonly name: string
-  /** Where it was read. */
+  /** The path it was read from. */
   readonly path: string
   readonly text: string
 }
@@ -23,7 +23,7 @@ const TITLE = "# Launch Context"
 const INTRODUCTION =
   "This session was started by Meridian with the following agent and skills. They stay in force after a compaction."
 
-/** Empty when nothing could be read. A text that does not fit is cut at a line and says so. */
+/** Empty when nothing could be read. A text that does not fit is cut at a line, with a note. */
 export const renderLaunch = (texts: readonly LaunchText[], maxTokens: number = LAUNCH_TOKENS): string => {
   const seen = new Set<string>()
   const sections: string[] = []
@@ -47,7 +47,7 @@ export const renderLaunch = (texts: readonly LaunchText[], maxTokens: number = L
   return text
 }
 
-/** Each text with its heading, for whoever has another place for them. */
+/** Each text with its heading, for callers that place them differently. */
 export const launchBodies = (texts: readonly LaunchText[]): readonly Attachment[] =>
   texts.flatMap(({ kind, name, path, text }) => {
     const body = bodyOf(text)
@@ -57,7 +57,7 @@ export const launchBodies = (texts: readonly LaunchText[]): readonly Attachment[
 const headingOf = (kind: LaunchText["kind"], name: string): string =>
   `${kind === "agent" ? "Agent" : "Skill"}: ${sanitizeLine(name, 120)}`
 
-/** Room for the line that names what was left out. */
+/** Room for the line that names the omitted texts. */
 const NOTICE_TOKENS = 60
 
 const noticeOf = (missing: readonly string[]): string => {

@@ -1,4 +1,4 @@
-/** The ledger for those who fold a conversation of their own: pure, so the engine's domain may use it. */
+/** The ledger for programs that fold a conversation themselves. Pure, so the engine's domain may use it. */
 export { ledgerFacts } from "./ledger-facts.ts"
 export { EMPTY_LEDGER, type LedgerState } from "./ledger-state.ts"
 export { openLedger } from "./ledger.ts"

@@ -1,4 +1,4 @@
-/** The ledger as facts of a brief: what it knows, in the words it was said, oldest first. */
+/** The ledger as facts for a brief: what it knows, in the original words, oldest first. */
 import type { Fact, FactKind } from "../fact.ts"
 import { type Place, projectPath } from "../working-set/working-set.ts"
 import type { LedgerState } from "./ledger-state.ts"
@@ -6,11 +6,11 @@ import { settleLedger } from "./ledger.ts"
 import { isGreeting } from "./task.ts"
 import type { WorkItem } from "./work-list.ts"
 
-/** Where such facts come from: the conversation itself. */
+/** The source of these facts: the conversation itself. */
 export const CONVERSATION = "conversation"
 
 export interface LedgerFactsOptions {
-  /** For paths; without it files are told as they were named. */
+  /** For shortening paths. Without it files are shown as they were named. */
   readonly place?: Place
 }
 
@@ -47,8 +47,8 @@ export const ledgerFacts = (before: LedgerState, options: LedgerFactsOptions = {
 }
 
 /**
- * For a host whose summary is not known yet: what the user really said, so that whatever the summary puts into the user's
- * mouth can be told from it. Nothing when some messages are not known.
+ * For a host whose summary is not known yet: what the user really said, so that anything else the summary attributes to the
+ * user can be recognised. Empty when some messages are unknown.
  */
 export const unseenSummaryFacts = ({ prompts, promptsDropped, task }: LedgerState): readonly Fact[] => {
   if (promptsDropped > 0 || prompts.length === 0) return []
@@ -66,7 +66,7 @@ export const unseenSummaryFacts = ({ prompts, promptsDropped, task }: LedgerStat
   ]
 }
 
-/** Files in hand as the project sees them, most recent last. */
+/** The files in use, relative to the project, most recent last. */
 export const ledgerPaths = ({ files }: LedgerState, place: Place): readonly string[] =>
   files.flatMap(({ path }) => projectPath(path, place) ?? [])
 
@@ -95,10 +95,10 @@ const URGENCY: Readonly<Record<WorkItem["status"], number>> = {
 
 const urgency = ({ status }: WorkItem): number => URGENCY[status]
 
-/** The task is pinned whole, with what changed in it: a constraint that stands there need not be said twice. */
+/** The task is pinned in full, with its changes, so a constraint inside it need not be repeated. */
 const isToldAlready = (sentence: string, { task, taskChanges }: LedgerState): boolean =>
   task?.text.slice(0, SURELY_SHOWN).includes(sentence) === true ||
   taskChanges.some(({ text }) => text === sentence)
 
-/** As much of a task as a budget nearly always has room for. */
+/** How much of a task nearly every budget has room for. */
 const SURELY_SHOWN = 600

@@ -1,13 +1,13 @@
 /**
- * Everything the ledger knows, as plain JSON: it can be written down and gone on with later. Every list has its bound in
- * `LEDGER_LIMITS`, so a conversation of any length costs no more than a long one.
+ * Everything the ledger knows, as plain JSON: it can be stored and continued later. Every list has a bound in
+ * `LEDGER_LIMITS`, so the size does not grow with the conversation.
  */
 import { asObject, type JsonObject } from "@meridian/protocol"
 
 import type { Said } from "./said.ts"
 import type { WorkList } from "./work-list.ts"
 
-/** Raised when the meaning of a field changes: a state of another version is not gone on with. */
+/** Raised when the meaning of a field changes. A state of another version is not continued. */
 export const LEDGER_VERSION = 2
 
 export const LEDGER_LIMITS = {
@@ -16,7 +16,7 @@ export const LEDGER_LIMITS = {
   skills: 20,
   skillBody: 8_000,
   calls: 256,
-  /** Messages of the user, and how much of each; the first one and the newest stay. */
+  /** Messages of the user, and the length of each. The first and the newest are kept. */
   prompts: 400,
   promptLength: 32 * 1024,
   promptsLength: 512 * 1024,
@@ -49,7 +49,7 @@ export interface SeenCompaction {
   readonly order: number
   readonly time?: number
   readonly summary: string
-  /** What it says the user asked, and nobody did. */
+  /** Requests that the summary attributes to the user, who never made them. */
   readonly invented: readonly string[]
 }
 
@@ -60,15 +60,15 @@ export interface UserMessage {
 
 export interface LedgerState {
   readonly version: typeof LEDGER_VERSION
-  /** Pieces taken so far. */
+  /** The number of pieces taken so far. */
   readonly count: number
   readonly time?: number
   readonly task?: { readonly text: string; readonly order: number }
   readonly taskChanges: readonly { readonly text: string; readonly order: number }[]
   readonly prompts: readonly UserMessage[]
-  /** Characters of all of them together. */
+  /** The characters of all prompts together. */
   readonly promptsLength: number
-  /** Messages that found no room; with any, a quote that is not found proves nothing. */
+  /** Messages that did not fit. If there are any, a missing quote proves nothing. */
   readonly promptsDropped: number
   readonly said: readonly Said[]
   readonly files: readonly SeenFile[]
@@ -81,9 +81,9 @@ export interface LedgerState {
   readonly compactions: readonly SeenCompaction[]
   /** Calls without an outcome: tool and input by id. */
   readonly calls: readonly OpenCall[]
-  /** The agent's last words, not yet heard: they may turn out to be a summary. */
+  /** The agent's last words, not yet processed: they may turn out to be a summary. */
   readonly pending?: { readonly text: string; readonly order: number }
-  /** Calls whose shape nobody knows. */
+  /** How many calls had an unknown shape. */
   readonly unknown: number
 }
 
@@ -91,7 +91,7 @@ export interface OpenCall {
   readonly id: string
   readonly tool: string
   readonly input?: JsonObject
-  /** The list of work this call leaves behind, once it has succeeded. */
+  /** The todo list after this call, once it has succeeded. */
   readonly todo?: WorkList
 }
 
@@ -112,7 +112,7 @@ export const EMPTY_LEDGER: LedgerState = {
   unknown: 0,
 }
 
-/** A state that was written down by this version of the ledger, and nothing else. */
+/** Reads a state that this version of the ledger stored. Rejects anything else. */
 export const readLedgerState = (value: unknown): LedgerState | undefined => {
   const found = asObject(value)
   if (found === undefined || found["version"] !== LEDGER_VERSION) return undefined

@@ -347,7 +347,7 @@ const anyPiece: fc.Arbitrary<LedgerPiece> = fc.oneof(
   ),
 )
 
-/** As it would be read back from a disk. */
+/** The state as it would be read back from disk. */
 const plain = (state: LedgerState): unknown => parseObject(JSON.stringify(state))
 
 test("whatever is said, the fold ends, keeps its bounds, and is the same when it is written down and gone on with", () => {
@@ -395,7 +395,7 @@ test("a call whose outcome says nothing to the ledger is not held open", () => {
     call("a", "Read", { file_path: "src/app.ts" }),
     call("b", "Bash", { command: "npm test" }),
     call("c", "TodoWrite", { todos: [] }),
-    // The id of a call that counts, taken for one that does not.
+    // The id of a relevant call, reused for an irrelevant one.
     call("c", "Read", { file_path: "src/other.ts" }),
   )
   expect(state.calls).toEqual([])

@@ -1,7 +1,7 @@
 /**
- * The ledger: what of a conversation must survive a compaction, folded piece by piece. The task, what was said that still
- * holds, files in hand, runs that were started, the list of work, skills that were loaded, agent and mode. The same
- * pieces give the same ledger, however they are cut into calls and whatever is written down between them.
+ * The ledger: what must survive a compaction of a conversation, folded piece by piece. The task, statements that still
+ * hold, files in use, started runs, the todo list, loaded skills, agent and mode. The same pieces give the same ledger,
+ * however they are split into calls and whatever is stored in between.
  */
 import { asObject, textAt, type JsonObject } from "@meridian/protocol"
 
@@ -30,12 +30,12 @@ export const openLedger = (from: LedgerState = EMPTY_LEDGER): Ledger => {
     take: (piece) => {
       state = takePiece(state, piece, readTopic)
     },
-    // The last words of the agent are heard when somebody asks; what follows may still make a summary of them.
+    // The agent's last words are processed only on demand, because the next piece may show that they were a summary.
     state: () => state,
   }
 }
 
-/** As if the conversation ended here: the agent's last words count. */
+/** Settles the state as if the conversation ended here: the agent's last words count. */
 export const settleLedger = (state: LedgerState): LedgerState => settle(state, topicOf)
 
 const settle = (state: LedgerState, readTopic: ReadTopic): LedgerState => {
@@ -44,7 +44,10 @@ const settle = (state: LedgerState, readTopic: ReadTopic): LedgerState => {
   return hear(rest, pending.text, { order: pending.order, speaker: "agent", readTopic })
 }
 
-/** Told beside the conversation, and perhaps again by a reader that has only begun: they take no place in it. */
+/**
+ * Recorded beside the conversation, and possibly repeated by a reader that starts in the middle. They do not count as
+ * pieces.
+ */
 const SILENT: ReadonlySet<LedgerPiece["kind"]> = new Set([
   "agent",
   "mode",
@@ -54,7 +57,7 @@ const SILENT: ReadonlySet<LedgerPiece["kind"]> = new Set([
   "failed",
 ])
 
-/** A command to the host is not part of the conversation either; only some readers can tell it by what stands before. */
+/** A command to the host is not part of the conversation either. Only some readers recognise it from the lines before. */
 const isSilent = (piece: LedgerPiece): boolean =>
   SILENT.has(piece.kind) || (piece.kind === "prompt" && taskIn(piece.prompt.text) === undefined)
 
@@ -94,7 +97,10 @@ const takePiece = (before: LedgerState, piece: LedgerPiece, readTopic: ReadTopic
   }
 }
 
-/** The agent's last words are heard when something else is said or done; what is only recorded beside them waits. */
+/**
+ * The agent's last words are processed when something else is said or done. What is only recorded beside the conversation
+ * does not trigger this.
+ */
 const afterWords = (state: LedgerState, piece: LedgerPiece, readTopic: ReadTopic): LedgerState => {
   switch (piece.kind) {
     case "summary":
@@ -117,7 +123,7 @@ const afterWords = (state: LedgerState, piece: LedgerPiece, readTopic: ReadTopic
   }
 }
 
-/** Codex records its summary twice: first as if the agent had said it. Nobody decided anything by it. */
+/** Codex records its summary twice, first as words of the agent. Nobody decided anything in it. */
 const withoutSummary = (state: LedgerState, summary: string, readTopic: ReadTopic): LedgerState => {
   const { pending, ...rest } = state
   if (pending === undefined) return state
@@ -141,7 +147,7 @@ const takePrompt = (state: LedgerState, text: string, hearing: Hearing): LedgerS
   return isChange(asked) ? { ...heard, said: noteChanges(heard.said, sentencesOf(asked), hearing) } : heard
 }
 
-/** What the user said is kept to hold summaries against: the first message and as many of the newest as there is room. */
+/** Keeps the user's words for checking summaries: the first message, and as many of the newest as fit. */
 const notePrompt = (state: LedgerState, text: string, order: number): LedgerState => {
   const kept = text.slice(0, LEDGER_LIMITS.promptLength)
   const all = [...state.prompts, { text: kept, order }]
@@ -166,7 +172,7 @@ const hear = (state: LedgerState, text: string, hearing: Hearing): LedgerState =
   return { ...state, said, work }
 }
 
-/** Only a person takes work back, and with words that name no kind of statement. */
+/** Only a person cancels work, in words that name no kind of statement. */
 const takesBackWork = (heard: Heard, { speaker }: Hearing): boolean =>
   heard.tag === "withdrawn" && heard.kind === undefined && speaker === "user"
 
@@ -187,7 +193,7 @@ const takeCall = (state: LedgerState, piece: CallPiece, order: number): LedgerSt
   const touched = touch(state, toolPaths(piece), order)
   const kept = keptInput(tool, asObject(input))
   const others = withoutCall(touched.calls, callID)
-  // Nobody will look at the outcome of any other call, and most calls are others.
+  // The outcome of any other call is not needed, and most calls are others.
   if (kept === undefined && !TELLS_BY_NAME.test(tool))
     return others === touched.calls ? touched : { ...touched, calls: others }
   const call: OpenCall = { id: callID, tool, ...(kept === undefined ? {} : { input: kept }) }
@@ -197,10 +203,10 @@ const takeCall = (state: LedgerState, piece: CallPiece, order: number): LedgerSt
 const withoutCall = (calls: readonly OpenCall[], callID: string): readonly OpenCall[] =>
   calls.some(({ id }) => id === callID) ? calls.filter(({ id }) => id !== callID) : calls
 
-/** Tools whose outcome counts, whatever they were given. */
+/** Tools whose outcome matters for any input. */
 const TELLS_BY_NAME = /^(?:todo|task|update_?plan|.*_?goal$|skill$)|(?:^|_)run_(?:spawn|continue)$/i
 
-/** Only what an outcome will be read with: a written file is not kept twice. */
+/** Keeps only input that is needed to read the outcome. A written file is not stored twice. */
 const keptInput = (tool: string, input: JsonObject | undefined): JsonObject | undefined => {
   if (input === undefined) return undefined
   if (TELLS_BY_NAME.test(tool)) return input
@@ -228,7 +234,7 @@ const takeResult = (
   return noteRuns(settled, call, output, order)
 }
 
-/** A tool tells its list before it is known to have succeeded; a list without a call counts at once. */
+/** A tool call announces its list before it has succeeded. A list without a call counts at once. */
 const takeTodo = (
   state: LedgerState,
   items: Extract<LedgerPiece, { kind: "todo" }>["items"],
@@ -293,6 +299,6 @@ const takeSummary = (state: LedgerState, text: string, order: number): LedgerSta
   return { ...state, compactions: [...state.compactions, compaction].slice(-LEDGER_LIMITS.compactions) }
 }
 
-/** When something was seen: its place among the pieces, and the time where the source tells it. */
+/** When something was seen: its place among the pieces and, if the source has one, the time. */
 const momentOf = ({ time }: LedgerState, order: number): { readonly order: number; readonly time?: number } =>
   time === undefined ? { order } : { order, time }

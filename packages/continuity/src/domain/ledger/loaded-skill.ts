@@ -1,6 +1,6 @@
 /**
- * A skill an agent has loaded: by the tool its host has for it, or by reading its file as agents without such a tool do.
- * The body is what the author wrote, without what the tool put around it.
+ * A skill that an agent loaded, through its host's tool or, without such a tool, by reading the file. The body is what the
+ * author wrote, without the tool's additions.
  */
 import { parseObject, textAt, wordAt, type JsonObject } from "@meridian/protocol"
 
@@ -8,11 +8,11 @@ import { commandOf, toolPaths } from "../working-set/tool-paths.ts"
 
 export interface LoadedSkill {
   readonly name: string
-  /** Empty when the tool only says that it is there. */
+  /** Empty when the tool only reports that the skill exists. */
   readonly body: string
 }
 
-/** Whether the outcome of this call will say something about a skill. */
+/** Whether the outcome of this call will contain a skill. */
 export const mayLoadSkill = (tool: string, input: JsonObject | undefined): boolean =>
   SKILL_TOOL.test(tool) || fileOf(tool, input) !== undefined
 
@@ -41,13 +41,13 @@ const fileOf = (tool: string, input: JsonObject | undefined): string | undefined
 }
 
 const bodyOf = (output: string): string => {
-  // "Launching skill: x" tells that it is there; the body comes with the next line.
+  // "Launching skill: x" only announces it. The body comes with the next line.
   if (output.startsWith("Launching skill:")) return ""
   return withoutNumbers(withoutShell(withoutWrapper(output)))
 }
 
 /**
- * OpenCode: `<skill_content name="x">`, a heading, the body, then where its files are. Our engine: `Skill x (path):`, a
+ * OpenCode: `<skill_content name="x">`, a heading, the body, then the place of its files. Our engine: `Skill x (path):`, a
  * blank line, the body.
  */
 const withoutWrapper = (output: string): string => {
@@ -59,14 +59,14 @@ const withoutWrapper = (output: string): string => {
   return output.slice(start.length, end === -1 ? output.lastIndexOf("</skill_content>") : end)
 }
 
-/** Codex: some lines about the process, then `Output:`; older versions wrap it in JSON. */
+/** Codex: some lines about the process, then `Output:`. Older versions wrap it in JSON. */
 const withoutShell = (output: string): string => {
   const text = (output.startsWith("{") ? textAt(parseObject(output), "output") : undefined) ?? output
   const at = text.indexOf("\nOutput:\n")
   return at === -1 ? text : text.slice(at + "\nOutput:\n".length)
 }
 
-/** Tools that read a file number its lines: `1\ttext`, `    1→text`, `00001| text`, `1: text`. */
+/** Tools that read files number the lines: `1\ttext`, ` 1→text`, `00001| text`, `1: text`. */
 const withoutNumbers = (text: string): string => {
   const lines = text.replaceAll(/^<(?:file|content)>\n|\n<\/(?:file|content)>[^]*$/g, "").split("\n")
   const numbered = lines.filter((line) => NUMBER.test(line))

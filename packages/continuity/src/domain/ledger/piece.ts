@@ -1,6 +1,6 @@
 /**
- * What the ledger listens to: one thing a conversation says or a harness records, in order. The shape is the least any
- * host can give, so transcripts, OpenCode's messages and the engine's events all fit without being copied.
+ * The input of the ledger: one thing that a conversation says or a harness records, in order. The shape is the least that
+ * every host can provide, so transcripts, OpenCode's messages and the engine's events all fit without being copied.
  */
 import type { TodoItem, ToolKind } from "@meridian/protocol"
 
@@ -19,7 +19,7 @@ export type LedgerPiece =
       readonly callID: string
       readonly tool: string
       readonly input?: unknown
-      /** What kind of call that is, where its tool says so. */
+      /** The kind of call, if its tool declares one. */
       readonly does?: ToolKind
     })
   | (Dated & {
@@ -28,14 +28,14 @@ export type LedgerPiece =
       readonly content: readonly { readonly type: string; readonly text?: string }[]
       readonly failed?: boolean
     })
-  /** The list of work as it stands from here on. */
+  /** The complete todo list from here on. */
   | (Dated & { readonly kind: "todo"; readonly items: readonly TodoItem[] })
-  /** A compaction: this summary stands for everything before it. */
+  /** A compaction: this summary replaces everything before it. */
   | (Dated & { readonly kind: "summary"; readonly text: string })
   | (Dated & { readonly kind: "agent"; readonly name: string })
   | (Dated & { readonly kind: "mode"; readonly name: string })
   | (Dated & { readonly kind: "skill"; readonly name: string; readonly body: string })
   | (Dated & { readonly kind: "files"; readonly paths: readonly string[] })
   | { readonly kind: "window"; readonly tokens: number }
-  /** Nothing that must survive. */
+  /** Pieces without anything that must survive. */
   | { readonly kind: "reasoning" | "usage" | "failed" }

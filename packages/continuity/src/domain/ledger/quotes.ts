@@ -1,10 +1,10 @@
 /**
- * A summary may not put words into a person's mouth. Whatever it presents as said or asked by the user is looked up in
- * what the user really said; what is not there is named.
+ * A summary may not put words into a person's mouth. Everything it attributes to the user is looked up in what the user
+ * really said, and what is not found there is reported.
  *
- * Presented as the user's: a quotation on a line that speaks of the user, or under a heading that does; what follows
- * "User:" or "the user wants"; a list item or block quote under such a heading. Claims in other words pass when half of
- * what they are about was spoken of.
+ * Attributed to the user: a quotation on a line that mentions the user, or under such a heading; what follows "User:" or
+ * "the user wants"; a list item or block quote under such a heading. A paraphrase passes when half of its topic was
+ * mentioned.
  */
 export interface CheckedSummary {
   readonly summary: string
@@ -18,13 +18,13 @@ export const QUOTE_LIMITS = {
   claimLength: 300,
 } as const
 
-/** What the summary says the user asked, and no message of the user holds. */
+/** Claims in the summary about the user's requests that no message of the user supports. */
 export const inventedClaims = (summary: string, userTexts: readonly string[]): readonly string[] =>
   [...new Set(checkQuotes(withoutFrame(summary).slice(0, QUOTE_LIMITS.summaryLength), userTexts).removed)]
     .slice(0, QUOTE_LIMITS.claims)
     .map((claim) => claim.slice(0, QUOTE_LIMITS.claimLength))
 
-/** The same, with the claims taken out of the summary: for a host that may rewrite it. */
+/** The same, and the summary without these claims, for a host that may rewrite it. */
 export const checkQuotes = (summary: string, userTexts: readonly string[]): CheckedSummary => {
   const said = userTexts.map(normalize)
   const words = new Set(said.flatMap((text) => text.split(" ").map(stem)))
@@ -61,7 +61,7 @@ export const checkQuotes = (summary: string, userTexts: readonly string[]): Chec
   return removed.length === 0 ? { summary, removed } : { summary: `${MARK}\n${lines.join("\n")}`, removed }
 }
 
-/** What Claude Code writes around a summary is its own: a lead, reminders, and how to go on. */
+/** Removes what Claude Code adds around a summary: a lead, reminders, and instructions to continue. */
 const withoutFrame = (summary: string): string => {
   const end = summary.search(FRAME_END)
   return (end === -1 ? summary : summary.slice(0, end))
@@ -72,13 +72,13 @@ const withoutFrame = (summary: string): string => {
 const FRAME_END =
   /^(?:If you need specific details from before compaction|(?:Please )?[Cc]ontinue the conversation from where|The messages after this summary are)/m
 
-/** The user is who says it; a line on what the user was told is not about the user's words. */
+/** The user is the speaker. A line about what the user was told is not about the user's words. */
 const isOfUser = (line: string): boolean => USER.test(line.replaceAll(TOLD_THE_USER, ""))
 
 const TOLD_THE_USER =
   /\b(?:to|told|tell(?:ing)?|ask(?:ed|ing)?|inform(?:ed|ing)?|show(?:ed|n|ing)?|for|with|remind(?:ed|ing)?|notif(?:y|ied)|warn(?:ed|ing)?|answer(?:ed|ing)?|suggest(?:ed|ing)?|let|gave|give|giving|offer(?:ed|ing)?|without asking) (?:the |our )?(?:users?|human)\b/gi
 
-/** Word for word, or in pieces where the summary left something out ("fix the … in app.ts"). */
+/** Word for word, or in pieces where the summary omitted something ("fix the … in app.ts"). */
 const isSaid = (quote: string, said: readonly string[]): boolean => {
   const pieces = quote
     .split(/\.{3}|…|\[[^\]]{0,40}\]/)
@@ -87,7 +87,7 @@ const isSaid = (quote: string, said: readonly string[]): boolean => {
   return said.some((text) => pieces.every((piece) => text.includes(piece))) || pieces.length === 0
 }
 
-/** A claim in other words must at least be made of the user's: half of what it is about was spoken of. */
+/** A paraphrase must consist of the user's words: at least half of its topic was mentioned. */
 const isParaphrase = (claim: string, words: ReadonlySet<string>): boolean => {
   const about = normalize(claim)
     .split(" ")
@@ -96,10 +96,10 @@ const isParaphrase = (claim: string, words: ReadonlySet<string>): boolean => {
   return about.filter((word) => words.has(stem(word))).length * 2 >= about.length
 }
 
-/** Enough of a word that its endings do not matter. */
+/** The start of a word, so that its ending does not matter. */
 const stem = (word: string): string => word.slice(0, 3)
 
-/** A quotation that goes over the end of a line is one line to us. */
+/** Joins a quotation that continues on the next line. */
 const joinQuotes = (lines: readonly string[]): readonly string[] => {
   const joined: string[] = []
   for (const line of lines) {
@@ -117,7 +117,7 @@ const withoutTags = (text: string): string => text.replaceAll(/<\/?[a-z][a-z_-]{
 
 const REMOVED = "[removed: the user did not say this]"
 const MARK = "(Checked against the log: quotes that nobody said were removed.)"
-/** Too short to mean an instruction of its own. */
+/** Shorter texts cannot be an instruction. */
 const SHORTEST = 8
 /** `## User requests`, `6. All user messages:`, `**User messages**`. */
 const HEADING = /^\s*(?:#|\*\*[^*]{1,60}\*\*:?\s*$|\d{1,2}\.\s+[^.]{1,60}:\s*$)/

@@ -1,16 +1,16 @@
 /**
- * What one compaction of a host kept, lost and made up, and what was put back: the facts the ledger knew before it, held
- * against the summary and against what was injected after it.
+ * What one compaction of a host kept, lost and invented, and what was put back. The facts that the ledger knew before it
+ * are compared with the summary and with what was injected afterwards.
  */
 import type { FactKind } from "../fact.ts"
 
 export interface HostCompaction {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number
   readonly time: number | undefined
   readonly summary: string
   readonly invented: readonly string[]
-  /** What was known when it happened. */
+  /** The facts known at that time. */
   readonly facts: readonly KnownFact[]
 }
 
@@ -23,14 +23,14 @@ export interface HostReceipt {
   readonly number: number
   readonly time: number | undefined
   readonly summary: string
-  /** In the summary itself. */
+  /** Facts in the summary itself. */
   readonly kept: readonly KnownFact[]
-  /** Not in the summary, and in what was put into the next request. */
+  /** Facts missing from the summary but added to the next request. */
   readonly putBack: readonly KnownFact[]
-  /** In neither. */
+  /** Facts in neither. */
   readonly lost: readonly KnownFact[]
   readonly invented: readonly string[]
-  /** Whether the next request was told that nobody asked for it. */
+  /** Whether the next request said that nobody had asked for it. */
   readonly isContradicted: boolean
 }
 
@@ -54,7 +54,7 @@ export const receiptOf = (compaction: HostCompaction, injected: readonly string[
   }
 }
 
-/** Facts a person would miss; a list of everything that was ever done is not one. */
+/** Facts that a person would miss. A list of everything that was done is not among them. */
 const WORTH: ReadonlySet<string> = new Set<FactKind>([
   "task",
   "task-change",
@@ -74,7 +74,7 @@ const WORTH: ReadonlySet<string> = new Set<FactKind>([
   "rule",
 ])
 
-/** Word for word, but for letter case, signs and a cut end. */
+/** Word for word, ignoring letter case, punctuation and a cut end. */
 const holds = (haystack: string, text: string): boolean => {
   const wanted = normalize(text.slice(0, COMPARED))
   return wanted !== "" && haystack.includes(wanted)

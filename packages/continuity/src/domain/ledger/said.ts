@@ -1,4 +1,4 @@
-/** What was stated and still holds: newer statements replace older ones of the same thing, and some are taken back. */
+/** Statements that still hold. Newer statements replace older ones about the same thing, and some are withdrawn. */
 import { type Heard, type Speaker, type StatementKind } from "./statement.ts"
 import { changesValue, isAbout, isChange, type ReadTopic, supersedes } from "./topic.ts"
 
@@ -10,7 +10,7 @@ export interface Said {
   readonly speaker: Speaker
 }
 
-/** Of each kind; the oldest goes first. */
+/** How many of each kind are kept. The oldest is dropped first. */
 const KEPT = {
   constraint: 40,
   decision: 60,
@@ -35,15 +35,15 @@ export const noteHeard = (said: readonly Said[], heard: Heard, hearing: Hearing)
   return bounded([...others, { kind, text, order, speaker }], kind)
 }
 
-/** The same words again, or newer words for the same thing. An agent does not overrule a person. */
+/** The same words again, or newer words about the same thing. An agent does not overrule a person. */
 const isReplaced = (known: Said, text: string, readTopic: ReadTopic): boolean =>
   KEPT[known.kind] === 1 ||
   readTopic(known.text).plain === readTopic(text).plain ||
   supersedes(text, known.text, readTopic)
 
 /**
- * A person may change a value in passing ("actually make that 5 retries"), in a sentence that would be no constraint by
- * itself. It takes the place of the constraint it is about.
+ * A person may change a value in passing ("actually make that 5 retries"), in a sentence that is not a constraint itself.
+ * It replaces the constraint it is about.
  */
 export const noteChanges = (
   said: readonly Said[],
@@ -76,7 +76,7 @@ const withdraw = (
   const exact = candidates.filter((known) => readTopic(known.text).plain === topic.plain)
   if (exact.length > 0) return said.filter((known) => !exact.includes(known))
   const meant = candidates.filter((known) => isAbout(topic, readTopic(known.text)))
-  // "Unblocked." without a word on what: the only blocker there is.
+  // "Unblocked." without saying what: applies when there is only one blocker.
   if (meant.length === 0 && kind === "blocker" && candidates.length === 1)
     return said.filter((known) => known !== candidates[0])
   return said.filter((known) => !meant.includes(known))

@@ -1,6 +1,6 @@
 /**
- * Sentences of what somebody said, word for word. Fenced code, quoted lines and lines too long to be speech are passed
- * over: a pasted log says "never" without anybody asking for it. One pass, bounded by the length of the text.
+ * The sentences of a text, word for word. Fenced code, quoted lines and lines too long for speech are skipped: a pasted log
+ * contains "never" without anyone asking for it. One pass, bounded by the length of the text.
  */
 export const SENTENCE_LIMITS = { textLength: 64 * 1024, lineLength: 4_000, sentenceLength: 600 } as const
 
@@ -21,7 +21,7 @@ export const sentencesOf = (text: string): readonly string[] => {
   return sentences
 }
 
-/** The beginning and the end of a text too long to be read: orders stand first or last, pasted material between. */
+/** The beginning and the end of a long text: instructions come first or last, pasted material in between. */
 const headOf = (text: string): string => {
   const { textLength } = SENTENCE_LIMITS
   if (text.length <= textLength) return text
@@ -30,7 +30,10 @@ const headOf = (text: string): string => {
 
 const BULLET = /^(?:[-*+•]|\d{1,3}[.)])\s+/
 
-/** A stop ends a sentence when a blank and the start of another one follow: `v2.1`, `app.ts` and `e.g. this` go on. */
+/**
+ * A full stop ends a sentence when a blank and the start of another sentence follow: `v2.1`, `app.ts` and `e.g. this`
+ * continue.
+ */
 const STOP = /[.!?](?:["'”’)]*)(?=\s+["'“‘(`]?[\p{Lu}\p{N}/`])/gu
 
 const ABBREVIATION = /(?:^|\s)(?:e\.g|i\.e|etc|vs|cf|approx|no|mr|mrs|dr|st)\.$/i

@@ -1,6 +1,6 @@
 /**
  * Statements worth keeping, in what people and agents say: labelled ("Decision: keep SQLite"), or in plain words ("never
- * touch the billing tables", "we decided to keep SQLite"). What is asked, supposed or told about the past is not one.
+ * touch the billing tables", "we decided to keep SQLite"). Questions, assumptions and stories about the past do not count.
  */
 import { speaksOfBlock } from "../session/absence.ts"
 import { sentencesOf } from "./sentence.ts"
@@ -16,7 +16,7 @@ export type StatementKind =
 
 export type Heard =
   | { readonly tag: "stated"; readonly kind: StatementKind; readonly text: string }
-  /** Takes back what was stated; without a kind, whatever it is about. */
+  /** Withdraws a statement. Without a kind it may withdraw any. */
   | { readonly tag: "withdrawn"; readonly kind?: StatementKind; readonly text: string }
 
 export type Speaker = "user" | "agent"
@@ -73,7 +73,7 @@ const hearWords = (sentence: string, speaker: Speaker): Heard | undefined => {
   return isConstraint(sentence) ? { tag: "stated", kind: "constraint", text: sentence } : undefined
 }
 
-/** A request that is only put as a question is still one. */
+/** A request phrased as a question is still a request. */
 const isQuestion = (sentence: string): boolean =>
   /\?["')]*$/.test(sentence) && !/^(?:can|could|would|will) you\b/i.test(sentence)
 
@@ -105,7 +105,7 @@ const FORGET = new RegExp(
   "i",
 )
 
-/** "You can push to main now": what was forbidden is allowed from here on. */
+/** "You can push to main now": something forbidden is allowed from here on. */
 const PERMITTED = new RegExp(
   `^${LEAD}(?:(?:you|we) (?:can|may|are allowed to|are free to)\\b.{0,200}\\b(?:now|again|after all|from now on)\\b|(?:you|we) (?:can|may|are) now\\b|it(?:'s| is) (?:ok|okay|fine|allowed) (?:now )?to\\b)`,
   "i",
@@ -117,7 +117,7 @@ const ENDS =
 const isConstraint = (sentence: string): boolean =>
   (ORDER.test(sentence) || INSIDE.test(sentence) || VALUE.test(sentence)) && !NO_ORDER.test(sentence)
 
-/** An order at the beginning of a sentence, or of one of its clauses. */
+/** An order at the beginning of a sentence or of one of its clauses. */
 const ORDER = new RegExp(
   `(?:^${LEAD}|^from now on,? |[,;:—–] |\\b(?:and|but|please|you|we|so|then|just|also|you to|you will|you must) )(?:never|always|do not|don't|dont|avoid|only|make sure|be sure|ensure|stick to|stay (?:on|with|away|in|within|out)|refrain|prefer|no (?:new|more|other|further)\\b|keep (?!(?:going|on|up|at it)\\b)|leave .{1,80}(?:alone|untouched|unchanged|as)\\b|use |(?:limit|cap|restrict) |write (?:everything|all|every)\\b|make (?:all |the |your |every )?(?:commits?|changes|diffs?|functions|files|pull requests?) |not (?:touch|change|modify|edit|delete|remove|use|add|break|rename|push|commit|deploy)\\b)`,
   "i",
@@ -130,6 +130,6 @@ const INSIDE =
 const VALUE =
   /^(?:the|our|my)\s(?:[\p{L}\p{N}_-]+\s){1,6}(?:is|are|will be)\s(?:now\s|called\s|named\s)?(?:`[^`]+`|"[^"]+"|\S*\d\S*)|^(?:the|our|my)\s(?:[\p{L}\p{N}_-]+\s){0,3}(?:deadline|branch|port|version|name|region|environment|database|language|target|budget|style|format|owner)\s(?:is|are|will be)\s(?!yes\b|no\b|not\b|\w+ing\b|broken|wrong|gone|empty|missing)\S/iu
 
-/** Said of oneself, of the past or of what puzzles one. */
+/** About oneself, the past, or one's own confusion. */
 const NO_ORDER =
   /\b(?:don't|do not) (?:know|think|worry|understand|care|mind|see|believe|remember|get|bother)\b|\byou (?:don't|do not) (?:need|have) to\b|\bwe (?:don't|do not) (?:have|need)\b|\b(?:must|should) have\b|\bif you must\b/i

@@ -1,12 +1,12 @@
 /**
- * What a sentence is about, and whether a newer one takes the place of an older one. Newest wins, but only where both
- * speak of the same thing: "never call a without a test" and "never call b without a test" both hold, while "use port
- * 9090" replaces "use port 8080".
+ * What a sentence is about, and whether a newer one replaces an older one. The newest wins, but only where both are about
+ * the same thing: "never call a without a test" and "never call b without a test" both hold, while "use port 9090" replaces
+ * "use port 8080".
  */
 export interface Topic {
-  /** The sentence without letter case and signs. */
+  /** The sentence without letter case and punctuation. */
   readonly plain: string
-  /** Stems of the words that carry meaning. */
+  /** Stems of the meaningful words. */
   readonly words: ReadonlySet<string>
   /** Numbers, names with digits or dashes, quoted and back-ticked words: what cannot be guessed. */
   readonly values: ReadonlySet<string>
@@ -14,10 +14,10 @@ export interface Topic {
   readonly attributes: ReadonlyMap<string, string>
 }
 
-/** Reads what a sentence is about. */
+/** Finds out what a sentence is about. */
 export type ReadTopic = (sentence: string) => Topic
 
-/** The same sentences are compared again and again: what was read of them is kept for a while. */
+/** Remembers topics for a while, because the same sentences are compared again and again. */
 export const keepingTopics = (): ReadTopic => {
   const known = new Map<string, Topic>()
   return (sentence) => {
@@ -41,7 +41,7 @@ export const topicOf: ReadTopic = (sentence) => {
   const tokens = [...sentence.slice(0, MAX_LENGTH).matchAll(TOKEN)]
   for (const [place, match] of tokens.entries()) {
     const token = match[0]
-    // The word or two behind a colon are a value, whatever they look like: `colour: green`. More of them are a sentence.
+    // One or two words after a colon are a value in any form: `colour: green`. More words are a sentence.
     const isTold: boolean =
       isNamed && !LINKS.has(token.toLowerCase()) && tokens.length - place <= WORDS_OF_A_VALUE
     isNamed = token.endsWith(":") || (isNamed && !isTold)
@@ -51,7 +51,7 @@ export const topicOf: ReadTopic = (sentence) => {
       if (before !== undefined) attributes.set(before, value)
       continue
     }
-    // The stop at the end of a sentence is no part of its last word.
+    // The punctuation at the end of a sentence is not part of its last word.
     const word = token.toLowerCase().replace(/[.:'/-]+$/, "")
     if (LINKS.has(word)) continue
     const stem = stemOf(word)
@@ -61,7 +61,7 @@ export const topicOf: ReadTopic = (sentence) => {
   return { plain: plainOf(sentence), words, values, attributes }
 }
 
-/** True when the newer sentence says something else of the same thing. */
+/** True when the newer sentence says something different about the same thing. */
 export const supersedes = (newer: string, older: string, readTopic: ReadTopic): boolean => {
   const [now, then] = [readTopic(newer), readTopic(older)]
   if (isChange(newer) && isAbout(now, then)) return true
@@ -70,8 +70,8 @@ export const supersedes = (newer: string, older: string, readTopic: ReadTopic): 
 }
 
 /**
- * The same sentence but for one word, where a value stands: behind "use" and the like, or at the end. "Use blue for the
- * header" changes "use green for the header"; "keep the footer small" says nothing of "keep the header small".
+ * The same sentence except for one word in the place of a value: after "use" and the like, or at the end. "Use blue for the
+ * header" changes "use green for the header"; "keep the footer small" does not change "keep the header small".
  */
 const changesWord = (now: string, then: string): boolean => {
   const [words, others] = [now.split(" "), then.split(" ")]
@@ -94,27 +94,27 @@ export const changesAttribute = (now: Topic, then: Topic): boolean =>
     return known !== undefined && known !== value && !then.values.has(value)
   })
 
-/** Both hold one value, not the same, of something they both name. */
+/** Each has one value, the values differ, and both name the same thing. */
 export const changesValue = (now: Topic, then: Topic): boolean =>
   now.values.size === 1 &&
   then.values.size === 1 &&
   intersection(now.values, then.values) === 0 &&
   intersection(now.words, then.words) > 0
 
-/** They share a value, or at least half of what the shorter one is about. */
+/** They share a value, or at least half of the shorter one's topic. */
 export const isAbout = (now: Topic, then: Topic): boolean => {
   if (intersection(now.values, then.values) > 0) return true
   const least = Math.min(now.words.size, then.words.size)
   return least > 0 && intersection(now.words, then.words) >= Math.max(1, Math.ceil(least / 2))
 }
 
-/** Words by which people take back or replace what they said. */
+/** Words with which people withdraw or replace what they said. */
 export const isChange = (sentence: string): boolean => CHANGE.test(sentence)
 
 const CHANGE =
   /\b(?:instead|rather than|no longer|any ?more|actually|chang(?:e|ed|ing)|switch(?:ed)?|replac(?:e|ed)|from now on|changed my mind|correction|in place of|scratch that|on second thoughts?|(?:may|can|is|are) now|now (?:use|keep|call|name|be|on)|(?:ok|okay|fine|allowed) (?:to|now)|make (?:it|that)|not .{1,60} but)\b/i
 
-/** Rules about everything of a kind: the next one adds to them. */
+/** General rules: a new one adds to the others. */
 const isUniversal = (sentence: string): boolean =>
   /\b(?:never|always|don't|do not|avoid|no)\b/i.test(sentence)
 
@@ -138,10 +138,10 @@ const plainOf = (sentence: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
     .trim()
 
-/** Enough of a word that its endings do not matter. */
+/** The start of a word, so that its ending does not matter. */
 const stemOf = (word: string): string => word.replace(/'s$/, "").slice(0, 5)
 
-/** Between a name and its value. */
+/** Words between a name and its value. */
 const LINKS: ReadonlySet<string> = new Set([
   "is",
   "are",
@@ -156,7 +156,7 @@ const LINKS: ReadonlySet<string> = new Set([
   "an",
 ])
 
-/** Words that say nothing about the topic. */
+/** Words without a topic. */
 const EMPTY: ReadonlySet<string> = new Set(
   "and but for from with without into onto over under this that these those there here then than when while where which what who how why all any each every some none not never always only also just please must should shall will would could can may might need needs have has had was were been being does did done don't use used using keep make sure instead rather longer anymore more actually now our your their its you they them she his her him let let's lets want wants like get set put call name decision decided rule constraint goal objective forget scrap cancel cancelled drop ignore change changed switch replace avoid".split(
     " ",

@@ -1,6 +1,6 @@
 /**
- * The list of work, whichever tool keeps it: Claude Code's tasks and its former todos, OpenCode's and the engine's todos,
- * Codex's plan and goal. A shape nobody knows changes nothing and is counted.
+ * The todo list, in whichever tool it is kept: Claude Code's tasks and earlier todos, OpenCode's and the engine's todos,
+ * Codex's plan and goal. An unknown shape changes nothing and is counted.
  */
 import {
   asObject,
@@ -14,7 +14,7 @@ import {
 } from "@meridian/protocol"
 
 export interface WorkItem {
-  /** What the tool calls it; empty for lists that are written whole. */
+  /** The tool's id for the item; empty for lists that are always written in full. */
   readonly id: string
   readonly content: string
   readonly status: TodoItem["status"]
@@ -35,10 +35,10 @@ export const WORK_LIMITS = { items: 200, content: 300 } as const
 export type WorkChange =
   | { readonly tag: "changed"; readonly work: WorkList }
   | { readonly tag: "unknown" }
-  /** The call has nothing to do with the list. */
+  /** The call has nothing to do with the todo list. */
   | { readonly tag: "none" }
 
-/** Of a call that succeeded. */
+/** For a call that succeeded. */
 export const applyWorkCall = (
   work: WorkList,
   call: { readonly tool: string; readonly input: JsonObject | undefined; readonly output: string },
@@ -115,11 +115,11 @@ const updated = (work: WorkList, input: JsonObject | undefined): WorkChange => {
   return { tag: "changed", work: { ...work, items } }
 }
 
-/** The tool says `"1"`; models also say 1. */
+/** The tool writes `"1"`; models also write 1. */
 const idAt = (input: JsonObject | undefined, name: string): string | undefined =>
   textAt(input, name) ?? numberAt(input, name)?.toString()
 
-/** Items the user took back are no work, until the tool lists them again. */
+/** Items that the user cancelled are no longer work, until the tool lists them again. */
 export const withoutItems = (work: WorkList, isTakenBack: (content: string) => boolean): WorkList => ({
   ...work,
   items: work.items.map((item) =>
@@ -129,7 +129,7 @@ export const withoutItems = (work: WorkList, isTakenBack: (content: string) => b
 
 const OPEN: ReadonlySet<WorkItem["status"]> = new Set(["pending", "in_progress"])
 
-/** `{"goal":{"objective":"…","status":"active"},…}`; a goal that was cleared is null. */
+/** `{"goal":{"objective":"…","status":"active"},…}`. A cleared goal is null. */
 const goalOf = (
   work: WorkList,
   { input, output }: { readonly input: JsonObject | undefined; readonly output: string },

@@ -1,4 +1,4 @@
-/** Items of a list as values: bullets with the lines that continue them, one string each. */
+/** The items of a list: each bullet with its continuation lines, as one string. */
 import type { Line } from "./line.ts"
 
 export interface Item {
@@ -13,8 +13,8 @@ export interface Item {
 const MAX_VALUE_LENGTH = 2000
 
 /**
- * Joins continuation lines: a text line directly after a bullet, or directly after another text line, belongs to it,
- * unless `startsAnew` says that it begins something of its own.
+ * Joins continuation lines. A text line directly after a bullet, or after another text line, belongs to it, unless
+ * `startsAnew` says that it begins something new.
  */
 export const readItems = (
   lines: readonly Line[],

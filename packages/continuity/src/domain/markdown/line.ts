@@ -1,10 +1,10 @@
 /**
- * Markdown as a list of classified lines, which is all the readers of SESSION.md and the artifacts need. Fenced code
- * and comments are not content and never become lines. One pass, no pattern that can look at a character twice over.
+ * Markdown as a list of classified lines, which is enough for the readers of SESSION.md and the artifacts. Fenced code and
+ * comments are not content and never become lines. One pass, and no pattern can look at a character twice.
  */
 export interface Line {
   readonly kind: "heading" | "bullet" | "text" | "blank" | "rule"
-  /** Without indentation, marker, checkbox and closing signs. */
+  /** Without indentation, marker, checkbox and closing characters. */
   readonly text: string
   /** Columns of white space before it; a tab counts four. */
   readonly indent: number
@@ -12,18 +12,18 @@ export interface Line {
   readonly level: number
   /** The number of a numbered bullet: `2` of "2. text". */
   readonly number?: string
-  /** The sign between the brackets of a checkbox, a blank when empty. */
+  /** The character between the brackets of a checkbox; a blank when empty. */
   readonly box?: string
 }
 
 export const readLines = (text: string): readonly Line[] => visibleLines(text).map(classify)
 
-/** The lines outside of fences, without comments. */
+/** The lines outside fences, without comments. */
 const visibleLines = (text: string): readonly string[] => {
   const visible: string[] = []
   let fence: string | undefined
   let comment = false
-  // A comment nobody closes hides its own line only: its author wanted the rest to be read.
+  // An unclosed comment hides only its own line, because its author wanted the rest to be read.
   const lastClose = text.lastIndexOf("-->")
   let offset = 0
   for (const line of text.split("\n")) {
@@ -52,7 +52,7 @@ const visibleLines = (text: string): readonly string[] => {
   return visible
 }
 
-/** The signs that open or close a fence, at least three of one kind. */
+/** The characters that open or close a fence: at least three of one kind. */
 const fenceOf = (line: string): string | undefined => {
   const text = line.trimStart()
   const sign = text[0]
@@ -60,7 +60,7 @@ const fenceOf = (line: string): string | undefined => {
   let length = 1
   while (text[length] === sign) length += 1
   if (length < 3) return undefined
-  // Three back-ticks with more of them later are a code span in a line, not a fence.
+  // Three back-ticks with more of them later in the line are a code span, not a fence.
   return sign === "`" && text.includes("`", length) ? undefined : sign.repeat(length)
 }
 

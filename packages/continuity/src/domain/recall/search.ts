@@ -1,6 +1,6 @@
 /**
- * Looking for words in what was said: how well an entry answers a query, and the part of it worth showing. Plain words
- * and nothing clever: every word of the query counts once, a phrase as it was typed counts more.
+ * Searches for words in what was said: how well an entry answers a query, and the part of it worth showing. Deliberately
+ * simple: every word of the query counts once, the exact phrase counts more.
  */
 export interface Query {
   readonly words: readonly string[]
@@ -17,7 +17,7 @@ export const readQuery = (text: string): Query => {
   return { words: words.length === 0 && phrase !== "" ? [phrase] : words, phrase }
 }
 
-/** 0 when it says nothing of it; larger is better. At least half of the words must be there. */
+/** 0 when it does not match; larger is better. At least half of the words must be present. */
 export const scoreOf = (text: string, { words, phrase }: Query): number => {
   const lower = text.toLowerCase()
   const found = words.filter((word) => lower.includes(word)).length
@@ -26,7 +26,7 @@ export const scoreOf = (text: string, { words, phrase }: Query): number => {
   return found / words.length + (isPhrase ? 1 : 0)
 }
 
-/** A stretch of the text around the first word that is found, whole words where it can be. */
+/** A part of the text around the first match, with whole words where possible. */
 export const excerptOf = (text: string, { words, phrase }: Query, length: number): string => {
   const flat = text.replaceAll(/\s+/g, " ").trim()
   if (flat.length <= length) return flat

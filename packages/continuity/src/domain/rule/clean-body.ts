@@ -1,7 +1,7 @@
 /**
- * The text of a rule, an agent or a skill. These are the user's own instructions and stay as written, but for invisible
- * characters and for lines that imitate the headings of Meridian's own blocks: those are shown escaped, so that no such text
- * can pass as the brief. Linear.
+ * The text of a rule, an agent or a skill. These are the user's own instructions and stay as written, except for invisible
+ * characters and lines that imitate the headings of Meridian's own blocks. Such lines are escaped, so that no text can pass
+ * as the brief. Linear.
  */
 export const cleanBody = (body: string): string =>
   body

@@ -1,13 +1,13 @@
-/** Which rules apply now. Pure and bounded: hostile globs and keywords spend an effort, never the caller's time. */
+/** Which rules apply now. Pure and bounded: hostile globs and keywords use up an effort budget, never the caller's time. */
 import { matchesGlob, matchesGlobs, splitPath, type Effort, type SplitPath } from "./glob.ts"
 import type { Conditions, Pattern, Rule } from "./rule.ts"
 
-/** What is known when a request is about to be made. A value that is unknown makes its condition fail. */
+/** What is known before a request. An unknown value makes its condition fail. */
 export interface Situation {
   readonly paths: readonly string[]
   readonly prompt?: string | undefined
   readonly tools?: readonly string[] | undefined
-  /** The model's id, and the same with its provider before it. */
+  /** The model's id, with and without its provider. */
   readonly models?: readonly string[] | undefined
   readonly agent?: string | undefined
   readonly command?: string | undefined
@@ -19,11 +19,11 @@ export interface Situation {
 
 export interface Evaluation {
   readonly active: readonly Rule[]
-  /** Rules whose conditions cost too much to check; they are inactive. */
+  /** Rules whose conditions cost too much to check. They are inactive. */
   readonly tooCostly: readonly Rule[]
 }
 
-/** Steps of matching, per rule and for all of them: some milliseconds. */
+/** Steps of matching, per rule and for all rules: some milliseconds. */
 export const EVALUATION_EFFORT = { rule: 25_000, all: 100_000 } as const
 
 const PROMPT_LIMIT = 32 * 1024
@@ -85,7 +85,7 @@ const CHECKS = {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table above has a check for every key of Conditions
 const namesOf = (conditions: Conditions): readonly Name[] => Object.keys(conditions) as Name[]
 
-/** Names people use, and what the runtime calls it. */
+/** Common names, and the runtime's names for them. */
 const OS_NAMES: Readonly<Record<string, string>> = { macos: "darwin", mac: "darwin", windows: "win32" }
 
 const includes = (list: readonly string[] | undefined, value: string | undefined): boolean =>
@@ -105,13 +105,13 @@ const matchesPatterns = (
 
 const WORD = /[\p{L}\p{N}_]/u
 
-/** A word of the text begins with the keyword; a keyword that begins with a sign may stand anywhere. */
+/** A word of the text starts with the keyword. A keyword that starts with a symbol may be anywhere. */
 const hasWord = (text: string, keyword: string, effort: Effort): boolean => {
   const wanted = keyword.normalize("NFC").toLowerCase()
   const [first = ""] = wanted
   const mustBegin = WORD.test(first)
   let at = text.indexOf(wanted)
-  // A plain search passes a thousand characters in the time of a step.
+  // A plain search covers a thousand characters in the time of one step.
   effort.left -= 1 + (text.length >> 10)
   while (at !== -1 && effort.left > 0) {
     if (!mustBegin || !WORD.test(lastSign(text, at))) return true
@@ -121,7 +121,7 @@ const hasWord = (text: string, keyword: string, effort: Effort): boolean => {
   return false
 }
 
-/** The character that ends before `at`, both halves of a pair. */
+/** The character that ends before `at`, including both halves of a surrogate pair. */
 const lastSign = (text: string, at: number): string => {
   const low = text.charCodeAt(at - 1)
   return low >= 0xdc00 && low <= 0xdfff

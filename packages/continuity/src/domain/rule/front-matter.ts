@@ -1,12 +1,12 @@
 /**
  * The front matter of a markdown file: YAML between a first line `---` and the next line `---` (or `...`).
  *
- * A rule file decides what an agent is told, so a front matter that cannot be read must never turn a conditional rule
- * into an unconditional one: every doubt is `malformed`. The one exception is a text that merely opens with a
- * thematic break (`---` and a blank line): that is text.
+ * A rule file decides what an agent is told, so an unreadable front matter must never turn a conditional rule into an
+ * unconditional one: any doubt is `malformed`. The one exception is a text that merely opens with a thematic break (`---`
+ * and a blank line): that is plain text.
  *
- * Bounds: the parser is quadratic in the number of keys and recursive in the depth of nesting, so a front matter may have at
- * most 4 KiB, 100 lines and a nesting of four, and no aliases. A YAML bomb then costs about a millisecond.
+ * Bounds: the parser is quadratic in the number of keys and recursive in the depth of nesting. So a front matter may have
+ * at most 4 KiB, 100 lines and four levels, and no aliases. A YAML bomb then costs about a millisecond.
  */
 import { parse } from "yaml"
 
@@ -58,11 +58,11 @@ const interpret = (lines: readonly string[], source: string, end: number): Front
   return { kind: "read", fields: new Map(Object.entries(value.data)), body }
 }
 
-/** `---`, a blank line and no key before the next `---`: the writer drew a line. */
+/** `---`, a blank line and no key before the next `---`: the author drew a line. */
 const isBreak = (lines: readonly string[]): boolean =>
   lines[0]?.trim() === "" && lines.some((line) => line.trim() !== "") && !lines.some((line) => KEY.test(line))
 
-/** `key: &name` is an empty value to YAML; whoever wrote it meant something else. */
+/** To YAML `key: &name` is an empty value, but its author meant something else. */
 const ANCHOR_OR_TAG = /^[ \t]*(?:- +)?(?:["']?[\w-]+["']?[ \t]*:[ \t]+)?[&!]/
 const FLOW = /^[^:]*:[ \t]*[[{]/
 const FLOW_ANCHOR_OR_TAG = /[[{,:][ \t]*[&!]/
@@ -71,7 +71,7 @@ const LINES = 100
 const NESTING = 4
 const SIGNS = 200
 
-/** More than conditions of a rule ever need, counted without parsing. */
+/** More nesting than the conditions of a rule ever need, counted without parsing. */
 const isTangled = (lines: readonly string[]): boolean => {
   let depth = 0
   let signs = 0
@@ -102,12 +102,12 @@ const parseYaml = (
 
 const GLOB_KEY = /^(globs|paths|applyTo)([ \t]*:[ \t]*)(.*)$/
 const ITEM = /^([ \t]*-[ \t]+)(.*)$/
-/** What YAML would take for an alias, a tag, a mapping or a reserved sign, and a person meant as a glob. */
+/** What YAML reads as an alias, a tag, a mapping or a reserved character, but a person meant as a glob. */
 const BARE_GLOB = /^(?:[*!@%`]|\{(?![^{},]*:(?: |$)))/
 
 /**
- * Cursor writes `globs: **\/*.ts,src/*.tsx` without quotes, which is not YAML. Under the keys that hold globs, values that
- * start with a glob sign get the quotes their writer left out.
+ * Cursor writes `globs: **\/*.ts,src/*.tsx` without quotes, which is not YAML. Under the keys for globs, values that start
+ * with a glob character get the missing quotes.
  */
 const quoteBareGlobs = (lines: readonly string[]): readonly string[] => {
   let within = false
@@ -131,7 +131,7 @@ const quoteValue = (value: string): string => {
   return `[${items.map((item) => `'${item}'`).join(", ")}]`
 }
 
-/** Splits at commas that are not inside braces, brackets or parentheses; linear, empties dropped. */
+/** Splits at commas outside braces, brackets and parentheses. Linear; empty items are dropped. */
 export const splitList = (text: string): readonly string[] => {
   const items: string[] = []
   let depth = 0

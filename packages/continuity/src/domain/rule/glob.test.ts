@@ -80,7 +80,7 @@ test("an excluding glob takes away, and alone it includes the rest", () => {
   expect(matchesGlobs([glob("!*.md")], paths, effort)).toBe(true)
 })
 
-/** The definition, slow and plain: every way to place the wildcards is tried. */
+/** The definition, slow and plain: it tries every way to place the wildcards. */
 const reference = (pattern: readonly string[], path: readonly string[]): boolean => {
   const [head, ...rest] = pattern
   if (head === undefined) return path.length === 0

@@ -1,7 +1,7 @@
 /**
- * The globs of rules, over project-relative paths. Beside what every glob knows (`matchesSegments`) they have `{a,b}` and
- * `{1..3}`, `@(a|b)` and `?(a|b)`. A pattern without a slash matches base names at any depth. Names that begin with a dot are
- * names like others. A leading `!` excludes.
+ * The globs of rules, for project-relative paths. In addition to `matchesSegments` they support `{a,b}` and `{1..3}`,
+ * `@(a|b)` and `?(a|b)`. A pattern without a slash matches base names at any depth. Names that start with a dot are
+ * ordinary names. A leading `!` excludes.
  */
 import { expandBraces, globSegment, matchesSegments, type Effort, type GlobSegment } from "@meridian/protocol"
 
@@ -9,7 +9,7 @@ export type { Effort } from "@meridian/protocol"
 
 export interface Glob {
   readonly excludes: boolean
-  /** One for each alternative: its segments. */
+  /** The segments of each alternative. */
   readonly alternatives: readonly (readonly GlobSegment[])[]
 }
 
@@ -38,7 +38,7 @@ export const compileGlob = (pattern: string): CompiledGlob => {
 
 const reject = (reason: string): CompiledGlob => ({ kind: "rejected", reason })
 
-/** A path as the matcher walks it: split once, matched by many globs. */
+/** A path prepared for the matcher: split once, matched by many globs. */
 export type SplitPath = readonly string[]
 
 export const splitPath = (path: string): SplitPath =>
@@ -47,7 +47,7 @@ export const splitPath = (path: string): SplitPath =>
     .split("/")
     .filter((segment) => segment !== "" && segment !== ".")
 
-/** Some including pattern matches some path that no excluding pattern matches. False once the effort is spent. */
+/** Whether an including pattern matches a path that no excluding pattern matches. False once the effort is spent. */
 export const matchesGlobs = (
   globs: readonly Glob[],
   paths: readonly SplitPath[],
@@ -67,7 +67,7 @@ export const matchesGlob = (glob: Glob, path: SplitPath, effort: Effort): boolea
   effort.left -= glob.alternatives.length / COMPARISONS_PER_STEP
   return (
     effort.left > 0 &&
-    // `src/**` is what is inside `src`, not `src` itself.
+    // `src/**` matches what is inside `src`, not `src` itself.
     glob.alternatives.some(
       (pattern) => mayEnd(pattern, path) && matchesSegments(pattern, path, { mayEndEmpty: false, effort }),
     )
@@ -76,7 +76,7 @@ export const matchesGlob = (glob: Glob, path: SplitPath, effort: Effort): boolea
 
 const COMPARISONS_PER_STEP = 8
 
-/** Most globs end in a name or an ending that most paths do not have: a comparison instead of a walk. */
+/** Most globs end in a name or extension that most paths do not have. Comparing that is cheaper than matching. */
 const mayEnd = (pattern: readonly GlobSegment[], path: SplitPath): boolean => {
   const last = pattern.at(-1)
   if (last === undefined || last === "**") return last === "**"

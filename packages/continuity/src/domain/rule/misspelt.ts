@@ -1,6 +1,6 @@
 import { editDistance } from "@meridian/protocol"
 
-/** One slip of the fingers (two in long words), a missing or added s, another letter case. */
+/** One typing error (two in long words), a missing or extra s, or a different letter case. */
 export const isMisspelt = (key: string, known: string): boolean => {
   if (key.length > 24) return false
   const [a, b] = [key.toLowerCase(), known.toLowerCase()]

@@ -1,12 +1,12 @@
-/** The block of active rules: a title line, one line that asks to follow them, then each rule under its path. */
+/** The block of active rules: a title, one line that asks to follow them, then each rule under its path. */
 import { BYTES_PER_TOKEN, estimateTokens } from "../text/estimate-tokens.ts"
 import { sanitizeLine } from "../text/sanitize-line.ts"
 import type { Rule } from "./rule.ts"
 
 export interface RenderedRules {
-  /** Empty when there is nothing to follow. */
+  /** Empty when there are no rules to follow. */
   readonly text: string
-  /** Rules that found no room, in their order. */
+  /** Rules that did not fit, in their order. */
   readonly leftOut: readonly Rule[]
 }
 
@@ -14,10 +14,10 @@ export const RULES_TITLE = "# OpenCode Rules"
 export const RULE_TOKENS = 8_000
 
 const HEAD = `${RULES_TITLE}\n\nPlease follow the following rules:`
-/** Room for the line that names what was left out. */
+/** Room for the line that names the omitted rules. */
 const NOTICE_TOKENS = 120
 
-/** Never costs more than it may; with too little room for anything it is empty. */
+/** Never exceeds the given tokens. Empty when there is too little room for anything. */
 export const renderRules = (rules: readonly Rule[], maxTokens: number = RULE_TOKENS): RenderedRules => {
   const wanted = withoutCopies(rules)
   if (wanted.length === 0) return { text: "", leftOut: [] }
@@ -37,7 +37,7 @@ const compose = (blocks: readonly string[]): string => blocks.join("\n\n")
 const separate = (sections: readonly string[]): readonly string[] =>
   sections.length === 0 ? [] : [sections.join("\n\n---\n\n")]
 
-/** In their order, each that still fits. */
+/** Goes through the rules in order and takes each one that still fits. */
 const choose = (
   rules: readonly Rule[],
   headings: ReadonlyMap<Rule, string>,
@@ -60,7 +60,7 @@ const choose = (
   return { sections, leftOut }
 }
 
-/** A rule without text says nothing; the same text under the same path in two folders is said once. */
+/** Drops rules without text. The same text under the same path in two folders is kept once. */
 const withoutCopies = (rules: readonly Rule[]): readonly Rule[] => {
   const seen = new Set<string>()
   return rules.filter(({ path, body }) => {
@@ -71,7 +71,7 @@ const withoutCopies = (rules: readonly Rule[]): readonly Rule[] => {
   })
 }
 
-/** The path within its folder; the folder is named as well where two folders hold the same path. */
+/** The path within its folder. The folder is added where two folders contain the same path. */
 const headingsOf = (rules: readonly Rule[]): ReadonlyMap<Rule, string> => {
   const count = new Map<string, number>()
   for (const { path } of rules) count.set(path, (count.get(path) ?? 0) + 1)

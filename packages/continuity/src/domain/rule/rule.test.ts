@@ -46,7 +46,7 @@ test("a front matter that names a condition is never unconditional", () => {
       }),
       (name, value) => {
         const { activation } = rule(`---\n${name}: ${value}\n---\nBody`)
-        // Nothing but blanks, commas, quotes and brackets says nothing, which is the same as no key.
+        // A value of only blanks, commas, quotes and brackets counts as no key.
         const silent = /^[\s,'"[\]-]*$/.test(value)
         expect(activation.kind === "always" && !silent).toBe(false)
       },

@@ -1,17 +1,17 @@
 /**
- * A rule: a markdown text with conditions in its front matter. Without conditions it always applies; with conditions it
- * applies when any of the declared ones holds (`match: any`, the default) or all of them (`match: all`).
+ * A rule: a markdown text with conditions in its front matter. Without conditions it always applies. With conditions it
+ * applies when any of them holds (`match: any`, the default) or all of them (`match: all`).
  *
  *   globs      a path of the working set matches (also Cursor's `globs: a,b`, Claude's `paths`, Copilot's `applyTo`)
- *   keywords   the latest prompt has a word that begins so; letter case is ignored
- *   tools      a tool of that id is at hand
+ *   keywords   the latest prompt has a word that begins like this; letter case is ignored
+ *   tools      a tool with that id is available
  *   model, branch          equal, or match as a glob
  *   agent, command         equal; a command with or without its slash
  *   project    node, python, go, rust, monorepo, browser-extension
  *   os, ci     where the agent runs
  *
- * Cursor's `alwaysApply: true` makes a rule unconditional, `alwaysApply: false` without globs one that nobody asked for.
- * Anything else that is wrong with the front matter makes the rule inactive, with the reason.
+ * Cursor's `alwaysApply: true` makes a rule unconditional. `alwaysApply: false` without globs makes it a rule that applies
+ * only on request, which never happens. Any other fault in the front matter makes the rule inactive, with the reason.
  */
 
 import { cleanBody } from "./clean-body.ts"
@@ -20,9 +20,9 @@ import { compileGlob, type Glob } from "./glob.ts"
 import { isMisspelt } from "./misspelt.ts"
 
 export interface Rule {
-  /** Relative to its rules folder; what the reader sees. */
+  /** Relative to its rules folder. This is what the reader sees. */
   readonly path: string
-  /** Of its rules folder, as it is shown when two folders hold a rule of the same path. */
+  /** The name of its rules folder, shown when two folders contain the same path. */
   readonly folder: string
   readonly body: string
   readonly activation: Activation
@@ -51,7 +51,9 @@ export interface Pattern {
   readonly glob: Glob
 }
 
-/** Those that always apply before those that come and go: what changes then stands behind what does not. */
+/**
+ * Rules that always apply come before those that come and go, so that a change leaves the beginning of the text unchanged.
+ */
 export const stableFirst = (rules: readonly Rule[]): readonly Rule[] => [
   ...rules.filter(({ activation }) => activation.kind === "always"),
   ...rules.filter(({ activation }) => activation.kind !== "always"),
@@ -88,11 +90,11 @@ const readActivation = (fields: ReadonlyMap<string, unknown>): Activation => {
   }
 }
 
-/** Carries the reason out of the nested readers below; never leaves this module. */
+/** Carries the reason out of the nested readers below. It never leaves this module. */
 class Malformed extends Error {}
 
 const activationOf = (fields: ReadonlyMap<string, unknown>): Activation => {
-  // What YAML makes of `globs: []: x`.
+  // How YAML reads `globs: []: x`.
   if (fields.has("")) throw new Malformed("a value is not readable")
   for (const key of fields.keys()) {
     const meant = KEYS.includes(key) ? undefined : KEYS.find((known) => isMisspelt(key, known))
@@ -130,7 +132,7 @@ const readPatterns = (fields: ReadonlyMap<string, unknown>): Conditions =>
     }),
   )
 
-/** A list of texts, or one text with commas. An empty value is as if the key were absent. */
+/** A list of texts, or one text with commas. An empty value counts as an absent key. */
 const readList = (fields: ReadonlyMap<string, unknown>, key: string): readonly string[] => {
   const value = fields.get(key)
   if (value === undefined || value === null) return []

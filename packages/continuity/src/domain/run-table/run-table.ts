@@ -1,7 +1,7 @@
 /**
- * The run table of a space, as far as a brief needs it. `runs.jsonl` holds events, one JSON object a line: `start` with
- * what a run is, `update` with what became known, `finalize` with how it ended. Spaces owns that format; this reads it
- * where spaces cannot be asked, inside a host. A line nobody understands says nothing.
+ * The run table of a space, limited to what a brief needs. `runs.jsonl` holds events, one JSON object per line: `start`
+ * describes a run, `update` adds what became known, `finalize` says how it ended. Spaces owns that format; this code reads
+ * it inside a host, where spaces cannot be asked. Unknown lines are ignored.
  */
 import { asObject, numberAt, textAt, wordAt, type JsonObject } from "@meridian/protocol"
 
@@ -12,10 +12,10 @@ import { sanitizeLine } from "../text/sanitize-line.ts"
 export interface RunRow {
   readonly space: string
   readonly id: string
-  /** A word: `queued`, `running`, `waiting`, `succeeded`, ... */
+  /** One word: `queued`, `running`, `waiting`, `succeeded`, ... */
   readonly status: string
   readonly isEnded: boolean
-  /** Who wrote the end: the run itself, or a repair. */
+  /** What recorded the end: the run itself, or a repair. */
   readonly endedBy: string
   readonly chatId: string | undefined
   readonly task: string | undefined
@@ -50,7 +50,7 @@ const apply = (
   if (event === "update")
     return known.isEnded ? known : { ...known, status: textAt(fields, "status") ?? known.status }
   const by = wordAt(fields, "by")
-  // An end written by the run itself beats one written by a repair, and nothing beats it.
+  // An end recorded by the run itself wins over one from a repair, and is final.
   if (event !== "finalize" || (known.isEnded && (known.endedBy !== "repair" || by === "repair"))) return known
   return {
     ...known,
@@ -82,16 +82,16 @@ const started = (space: string, id: string, fields: JsonObject): RunRow => {
 }
 
 export interface RunsWanted {
-  /** Runs this conversation was seen to start. */
+  /** Runs that this conversation started. */
   readonly seen: readonly SeenRun[]
-  /** The chat it is, when Meridian launched it. */
+  /** The chat of this conversation, when Meridian launched it. */
   readonly chatId: string | undefined
   readonly spaceId: string | undefined
-  /** Runs that ended before this moment are history. */
+  /** Runs that ended before this time are left out. */
   readonly since: number | undefined
 }
 
-/** Of this conversation: those in flight, and those that ended lately. */
+/** The runs of this conversation: those in progress, and those that ended recently. */
 export const chooseRuns = (rows: readonly RunRow[], wanted: RunsWanted): readonly RunRow[] => {
   const ours = new Set<RunRow>()
   for (const row of rows)
@@ -111,10 +111,10 @@ const isSince = ({ finishedAt }: RunRow, since: number | undefined): boolean =>
   since === undefined || finishedAt === undefined || Date.parse(finishedAt) >= since
 
 export interface ToldRun extends RunRow {
-  /** The first line of what it was asked, and of what it reported. */
+  /** The first lines of its task and of its report. */
   readonly asked: string | undefined
   readonly report: string | undefined
-  /** It has not ended, and the process that carried it is gone. */
+  /** The run has not ended, but its process is gone. */
   readonly isOrphan: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Words that say there is nothing: a field may be filled with "none currently" and still hold no fact. */
+/** Phrases that mean nothing: a field may be filled with "none currently" and still hold no fact. */
 
 /** True for an empty value, a placeholder of a template, and every way of saying none. */
 export const saysNothing = (value: string): boolean => {
@@ -8,7 +8,7 @@ export const saysNothing = (value: string): boolean => {
   return saysNone(text)
 }
 
-/** Check marks and dashes people put before a value. Brackets, quotes and back-ticks begin one. */
+/** Check marks and dashes that people put before a value. Brackets, quotes and back-ticks begin a value. */
 const LEADING_SIGNS = /^[^\p{L}\p{N}<([{`'"“«~/.@#$]+/u
 
 const saysNone = (text: string): boolean => {
@@ -20,11 +20,13 @@ const saysNone = (text: string): boolean => {
   return AFTER_NONE.test(rest)
 }
 
-/** An end, a sign, or a word that only says when or for whom there is none. "none of the mirrors" goes on otherwise. */
+/**
+ * An end, a symbol, or a word that only limits when or for whom there is none. "none of the mirrors" means something else.
+ */
 const AFTER_NONE =
   /^\s*(?:$|[^\p{L}\p{N}\s]|(?:currently|known|at|for|right|now|so|as|yet|today|identified|recorded|reported|remaining|outstanding|open|left|pending|blocking|found|here|since|after|any ?more|that i|to (?:report|speak|note)|whatsoever|really)\b)/iu
 
-/** A line that speaks of being blocked, now: "unblocked", "no longer blocked" and "was blocked, resolved" do not. */
+/** A line about being blocked now. "unblocked", "no longer blocked" and "was blocked, resolved" do not count. */
 export const speaksOfBlock = (line: string): boolean => {
   if (!/\bblocked\b/i.test(line)) return false
   if (
@@ -36,7 +38,7 @@ export const speaksOfBlock = (line: string): boolean => {
   return !/\b(?:unblocked|resolved|solved|cleared|lifted|fixed)\b/i.test(line)
 }
 
-/** Taken back by its author: struck through, or marked at its end. */
+/** Withdrawn by its author: struck through, or marked at its end. */
 export const isTakenBack = (text: string): boolean =>
   (text.startsWith("~~") && text.indexOf("~~", 2) >= text.length - 3) || TAKEN_BACK.test(text.slice(-80))
 

@@ -1,4 +1,4 @@
-/** Fields of the parts of a log: labelled values with what stands under them, and what unlabelled bullets mean there. */
+/** The fields in parts of a log: labelled values with the bullets under them, and the meaning of unlabelled bullets. */
 import { type Item, readItems } from "../markdown/item.ts"
 import type { Line } from "../markdown/line.ts"
 import { isTakenBack, saysNothing, speaksOfBlock } from "./absence.ts"
@@ -7,9 +7,9 @@ import type { Part } from "./entry.ts"
 import { type Field, type Labelled, readLabel, readLabelAlone } from "./label.ts"
 
 export interface Collected {
-  /** Values in the order of the parts, each once. */
+  /** The values in the order of the parts, each once. */
   readonly of: (field: Field) => readonly string[]
-  /** What is written in these parts, one text for an item. */
+  /** The text of these parts, one entry per item. */
   readonly linesOf: (parts: readonly Part[]) => readonly string[]
 }
 
@@ -51,13 +51,13 @@ type Add = (field: Field, value: string) => void
 const labelOf = (text: string): Labelled | undefined =>
   readLabel(text) ?? (text.startsWith("**") || text.startsWith("__") ? readLabelAlone(text) : undefined)
 
-/** A known label always does; any other one when it is bold or not indented under what stands before it. */
+/** A known label always starts a field. Another label does when it is bold or not indented under the line before it. */
 const startsField = (line: Line, head: Line): boolean =>
   labelOf(line.text) !== undefined ||
   /^(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)/.test(line.text) ||
   (line.indent <= head.indent && /^[A-Z][\w /-]{0,30}:(?:\s|$)/.test(line.text))
 
-/** Bullets deeper than a labelled bullet; all bullets that follow a label standing on a line of its own. */
+/** The bullets below a labelled bullet, or all bullets after a label on its own line. */
 const childrenOf = (items: readonly Item[], at: number, { value }: Labelled): readonly Item[] => {
   const head = items[at]
   const children: Item[] = []
@@ -78,7 +78,7 @@ const addLabelled = ({ field, label, value }: Labelled, children: readonly Item[
     else if (holds) add(field, `${label}: ${[value, ...reasons].join("; ")}`)
     return
   }
-  // A blocker keeps its label: that is how it was written, and how the brief shows it.
+  // A blocker keeps its label, as it was written and as the brief shows it.
   if (field !== "blockers") add(field, value)
   else if (holds && !isResolved(value)) add(field, `${label}: ${value}`)
   for (const child of children) addTo(field, child, add)
@@ -94,7 +94,7 @@ const addPlain = (part: Part, item: Item, add: Add): void => {
   if (part.role === "brief") add("open-work", item.text)
 }
 
-/** A checked box is done wherever it stands. */
+/** A checked box means done in any field. */
 const addTo = (field: Field, item: Item, add: Add): void => {
   const done = isChecked(item.box)
   if (field === "blockers" && (done || isResolved(item.text))) return

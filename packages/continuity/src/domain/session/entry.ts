@@ -1,35 +1,35 @@
 /**
- * A session log cut into entries and the parts around them.
+ * A session log, cut into entries and the parts around them.
  *
  *     [Focus: refactor-auth] 2026-04-01 — Branch `work/auth`     an entry; also "## 2026-04-01 …"
  *     - finished thing
- *     Reality Check — …                                          ends the list of the entry, still belongs to it
- *     Next Operator Brief                                        what the next one should do, as fields
+ *     Reality Check — …                                          ends the list of the entry but still belongs to it
+ *     Next Operator Brief                                        what the next operator should do, as fields
  *     - Open Work: …
  *     ## Decisions                                               a section of the whole log, as its level is not deeper
  *
- * Which entry is the newest is told by the dates, and by the place where there are none: a log is written newest
- * first unless its dates run the other way.
+ * The dates determine the newest entry, and without dates its place: a log is written newest first unless its dates run the
+ * other way.
  */
 import type { Line } from "../markdown/line.ts"
 import { type Field, readLabelAlone } from "./label.ts"
 
 export interface Part {
   readonly role: "entry" | "brief" | "section" | "aside"
-  /** Of the entry it belongs to; -1 for a part of the whole log. */
+  /** The index of its entry; -1 for a part of the whole log. */
   readonly owner: number
-  /** Of a section whose heading is a label. */
+  /** Set for a section whose heading is a label. */
   readonly field?: Field
   readonly lines: Line[]
 }
 
 export interface Entry {
   focus: string | undefined
-  /** Sorts as text; undefined when the header has none. */
+  /** A sortable text; undefined when the header has no date. */
   date: string | undefined
-  /** The words of its header line. */
+  /** The text of its header line. */
   header: string
-  /** Of its heading; 0 for a plain line. */
+  /** The level of its heading; 0 for a plain line. */
   readonly level: number
 }
 
@@ -60,7 +60,7 @@ export const cutEntries = (lines: readonly Line[]): CutLog => {
         open?.role === "entry" &&
         isEmpty(open)
       ) {
-        // "## 2026-04-01" and the focus on the line below are one header.
+        // "## 2026-04-01" and the focus on the next line are one header.
         if (last !== undefined) joinHeaders(last, header)
         continue
       }
@@ -90,7 +90,7 @@ export const newestFirst = (entries: readonly Entry[]): readonly number[] => {
   const first = dated[0]
   const last = dated.at(-1)
   const ascending = first !== undefined && last !== undefined && first < last
-  // From old to new in the file, so that an undated entry takes the date of the older neighbour and wins the tie.
+  // From old to new in the file, so that an undated entry takes the date of its older neighbour and wins the tie.
   const oldToNew = ascending ? [...entries.keys()] : [...entries.keys()].toReversed()
   let date = ""
   const timed = oldToNew.map((index, place) => {
@@ -126,7 +126,7 @@ const readHeader = (line: Line, next: Line | undefined): Entry | undefined => {
   return date === undefined ? undefined : { focus: undefined, date, header: line.text, level: line.level }
 }
 
-/** `2026-04-01`, `2026/4/1 17:30`, `April 1, 2026`, `1 Apr 2026`: as text that sorts. */
+/** `2026-04-01`, `2026/4/1 17:30`, `April 1, 2026`, `1 Apr 2026`, as sortable text. */
 const dateOf = (text: string): string | undefined => {
   const numbers = /\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b/.exec(text)
   const named =
@@ -145,7 +145,7 @@ const MONTHS: readonly string[] = "jan feb mar apr may jun jul aug sep oct nov d
 
 const twoDigits = (number: string | number | undefined): string => String(number ?? 0).padStart(2, "0")
 
-/** A heading, a bold line or a plain one that begins so. */
+/** A heading, a bold line or a plain line that begins with this title. */
 const isTitled = (line: Line, title: string): boolean =>
   line.kind !== "bullet" &&
   line.text

@@ -1,6 +1,6 @@
 /**
- * Labels by which people mark the fields of a session log: `Open Work: …`, `**Open Work:** …`, `- *Open Work* — …`,
- * a heading `## Open Work`, or a bold line of its own. Letter case does not matter.
+ * Labels that mark the fields of a session log: `Open Work: …`, `**Open Work:** …`, `- *Open Work* — …`, a heading `## Open
+ * Work`, or a bold line alone. Letter case does not matter.
  */
 export type Field =
   | "focus"
@@ -86,9 +86,9 @@ export const readLabel = (text: string): Labelled | undefined => {
   return { field, label, value: afterSigns(text, match[0]) }
 }
 
-/** A heading, or a bold line of its own, that is nothing but a label. */
+/** A heading or bold line that consists only of a label. */
 export const readLabelAlone = (text: string): Labelled | undefined => {
-  // A note in brackets after it ("Decisions (as of 2026-04-01)") does not belong to it.
+  // A note in brackets after it ("Decisions (as of 2026-04-01)") does not belong to the label.
   const [plain = ""] = text
     .slice(0, 2 * MAX_LABEL_LENGTH)
     .replace(/[*_]/g, "")
@@ -101,7 +101,7 @@ export const readLabelAlone = (text: string): Labelled | undefined => {
   return field === undefined ? undefined : { field, label, value: "" }
 }
 
-/** What follows the label, skipping over its signs of emphasis. */
+/** The text after the label, without its emphasis characters. */
 const afterSigns = (text: string, label: string): string => {
   let index = 0
   let matched = 0

@@ -1,4 +1,4 @@
-/** A session without a workflow as facts. The literal phrases are those of seed 001. */
+/** A session without a workflow as facts. The literal phrases come from seed 001. */
 
 import { type FactList, startFactList } from "../fact-list.ts"
 import { DEFAULT_SOURCE, type Fact } from "../fact.ts"
@@ -53,7 +53,7 @@ export const sessionFacts = (session: SessionState): readonly Fact[] => {
   return facts
 }
 
-/** Three lines for the pinned part, in a workflow and without one: what it is about, what is open, what is to be tested. */
+/** Three lines for the pinned part, with or without a workflow: the focus, the open work, the pending tests. */
 export const addCurrentWork = ({ add }: FactList, { focus, openWork, pendingTests }: SessionState): void => {
   if (focus !== undefined) add("focus", SESSION_SOURCE, `Focus: ${focus}`)
   if (openWork.length > 0) add("open-work", SESSION_SOURCE, `Open work: ${openWork.join("; ")}`)

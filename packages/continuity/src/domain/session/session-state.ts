@@ -1,6 +1,6 @@
 /**
- * What a session log says now. The newest entry decides, together with what stands outside of all entries; an older
- * entry is history: its open work and its blockers are not taken, only its decisions, which hold until taken back.
+ * What a session log says now. The newest entry counts, together with everything outside the entries. An older entry is
+ * history: only its decisions count, which hold until withdrawn, not its open work or its blockers.
  */
 import { type Line, readLines } from "../markdown/line.ts"
 import { saysNothing } from "./absence.ts"
@@ -20,11 +20,11 @@ export interface SessionState {
   readonly decisions: readonly string[]
   readonly blockers: readonly string[]
   readonly openQuestions: readonly string[]
-  /** Given, as said in the current entry. */
+  /** Approvals given, as the current entry states them. */
   readonly approvals: readonly string[]
-  /** Asked for and not given. */
+  /** Approvals requested but not given. */
   readonly awaited: readonly string[]
-  /** All lines, newest scope first: what is current, then entry by entry. For names of stages and folders. */
+  /** All lines, newest scope first: the current one, then entry by entry. Used to find names of stages and folders. */
   readonly scopes: readonly (readonly string[])[]
 }
 
@@ -33,8 +33,8 @@ export const readSessionState = (text: string): SessionState => readLinesState(r
 export const readLinesState = (lines: readonly Line[]): SessionState => readLog(cutEntries(lines))
 
 /**
- * AGENTS.md: instructions, not a log. Only what is written in the form of a log (entries, a brief for the next operator)
- * says what the session is about; all of its lines may still name a stage.
+ * AGENTS.md contains instructions, not a log. Only text in the form of a log (entries, a brief for the next operator) says
+ * what the session is about. Any of its lines may still name a stage.
  */
 export const readInstructions = (text: string): SessionState => {
   const { entries, parts } = cutEntries(readLines(text))
@@ -43,7 +43,7 @@ export const readInstructions = (text: string): SessionState => {
   return { ...readLog({ entries, parts: log }), scopes: [lines] }
 }
 
-/** What the log says; where it says nothing of a kind, what the instructions say. */
+/** The log's values, with those of the instructions where the log has none. */
 export const withFallback = (session: SessionState, instructions: SessionState): SessionState => ({
   ...session,
   focus: session.focus ?? instructions.focus,
@@ -62,7 +62,7 @@ const firstFilled = (first: readonly string[], second: readonly string[]): reado
 const readLog = (log: CutLog): SessionState => {
   const [newest = -1, ...order] = newestFirst(log.entries)
   const { general, own, brief } = currentParts(log, newest)
-  // The brief for the next operator goes first, unless it stands under an older entry.
+  // The brief for the next operator comes first, unless it is under an older entry.
   const isOlder = brief.some(({ owner }) => owner !== newest && owner !== -1)
   const found = collectFields(isOlder ? [...own, ...brief, ...general] : [...brief, ...own, ...general])
   const lines = found.linesOf([...general, ...own, ...brief])
@@ -86,7 +86,7 @@ const readLog = (log: CutLog): SessionState => {
   }
 }
 
-/** What is now: parts of the whole log, of the newest entry, and the brief for the next operator. */
+/** The current parts: of the whole log, of the newest entry, and the brief for the next operator. */
 const currentParts = (
   { parts }: CutLog,
   newest: number,
@@ -111,7 +111,7 @@ interface OlderEntry {
   readonly lines: readonly string[]
 }
 
-/** Entries after the newest that are looked at. */
+/** How many entries after the newest are read. */
 const MAX_OLDER_ENTRIES = 200
 
 const collectOlder = ({ entries, parts }: CutLog, order: readonly number[]): readonly OlderEntry[] => {

@@ -1,12 +1,12 @@
 /**
- * Tokens a text costs, without a tokenizer: UTF-8 bytes over four, rounded up. Never below the common `length / 4`
- * rule, and higher for scripts that tokenizers split finely. A budget is kept against this number.
+ * Estimates tokens without a tokenizer: UTF-8 bytes divided by four, rounded up. Never below the common `length / 4` rule,
+ * and higher for scripts that tokenizers split finely. Budgets are checked against this number.
  */
 export const estimateTokens = (text: string): number => Math.ceil(utf8Length(text) / BYTES_PER_TOKEN)
 
 export const BYTES_PER_TOKEN = 4
 
-/** Bytes of a text in UTF-8, counted without encoding it (pure code has no Buffer). */
+/** The UTF-8 bytes of a text, counted without encoding it, because pure code has no Buffer. */
 export const utf8Length = (text: string): number => {
   let bytes = 0
   for (let index = 0; index < text.length; index += 1) {

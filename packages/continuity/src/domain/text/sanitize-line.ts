@@ -1,8 +1,8 @@
 /**
- * Text from outside becomes one inert line. What stands in a project's files may imitate our headings, open a comment
- * that swallows the rest, or hide orders in invisible characters; after this it can only be the words of one bullet.
+ * Turns outside text into one inert line. A project's files may imitate our headings, open a comment that swallows the
+ * rest, or hide orders in invisible characters. After this the text can only be one bullet.
  *
- * Idempotent: a clean line stays as it is. Linear: every pattern is a character class or anchored at the start.
+ * Idempotent: a clean line stays unchanged. Linear: every pattern is a character class or anchored at the start.
  */
 import { TEXT_LIMITS } from "../limits.ts"
 
@@ -12,12 +12,12 @@ export const sanitizeLine = (text: string, maxLength: number = TEXT_LIMITS.bulle
   return cutLine(escapeStart(cleanLine(text, maxLength)), maxLength)
 }
 
-/** One line of somebody's words, behind a sign that quotes it: as it was said, but for what could pass as another role. */
+/** One line of somebody's words after a quote sign: as spoken, except for anything that could pass as another role. */
 export const quoteLine = (text: string, maxLength: number): string =>
   cutLine(cleanLine(text, maxLength), maxLength)
 
 const cleanLine = (text: string, maxLength: number): string => {
-  // Cut before cleaning, so that a huge text is not cleaned whole. Cleaning only shortens, but for the one escape.
+  // Cut before cleaning, so that a huge text is not cleaned completely. Cleaning only shortens, except for one escape.
   const head = text.length > maxLength * 4 ? text.slice(0, maxLength * 4) : text
   return head
     .replace(INVISIBLE, "")
@@ -29,7 +29,7 @@ const cleanLine = (text: string, maxLength: number): string => {
     .replace(ROLE_TAG, "‹$1")
 }
 
-/** Shortens to a length, whole characters only, and says so with an ellipsis. */
+/** Shortens to a length, in whole characters, and marks the cut with an ellipsis. */
 export const cutLine = (line: string, maxLength: number): string => {
   if (line.length <= maxLength) return line
   const end = Math.max(0, maxLength - 1)
@@ -37,23 +37,26 @@ export const cutLine = (line: string, maxLength: number): string => {
   return `${line.slice(0, whole).trimEnd()}…`
 }
 
-/** What most lines are: a letter or a back-tick first, then signs that need no cleaning. */
+/** Most lines: first a letter or a back-tick, then characters that need no cleaning. */
 const PLAIN = /^[A-Za-z`(][\x20-;=-~\u00a1-\u00ac\u00ae-\u052f\u2010-\u2026]*$/
 
-/** Every sign that ends a line somewhere, and every blank that is not a plain one. */
+/** Every line end of any kind, and every blank other than a plain space. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const BREAKING = /[\t\n\v\f\r\x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/g
 
-/** Controls, bidi marks, zero-width signs, soft hyphens, language tags. The joiners stay: scripts and emoji need them. */
+/**
+ * Control characters, bidi marks, zero-width characters, soft hyphens, language tags. Joiners stay, because scripts and
+ * emoji need them.
+ */
 const INVISIBLE =
   // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
   /[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
 
-/** Tags by which a host or a model tells who is speaking. */
+/** Tags with which a host or a model marks the speaker. */
 const ROLE_TAG =
   /<(\/?(?:system|user|assistant|human|developer|tool|function|instructions?|important)[a-z_-]{0,24}[\s>/])/gi
 
-/** Markdown that opens a block when it stands first, also inside a list item. */
+/** Markdown that opens a block at the start of a line, even inside a list item. */
 const BLOCK_START = /^(?:#|>|\||```|~~~|={2,}|[-*_](?: ?[-*_]){2}|[-*+](?: |$)|<[a-z!/?])/i
 
 const NUMBERED_START = /^(\d{1,9})([.)])(?= |$)/

@@ -1,10 +1,10 @@
-/** What later work needs from the notes of a workflow: bullets of a section, a field, the first line that says something. */
+/** What later work needs from the notes of a workflow: the bullets of a section, a field, the first meaningful line. */
 import { readItems } from "../markdown/item.ts"
 import type { Line } from "../markdown/line.ts"
 import { isTakenBack, saysNothing } from "../session/absence.ts"
 import type { Document } from "./stage.ts"
 
-/** Items under every heading whose text (in small letters) matches, each up to the next heading that is not deeper. */
+/** Items under every heading whose lower-case text matches, each up to the next heading that is not deeper. */
 export const readSections = (
   { lines }: Document,
   isTitle: (heading: string) => boolean,
@@ -28,18 +28,18 @@ export const readBullets = ({ lines }: Document): readonly string[] =>
     .map((item) => item.text)
     .filter(isStatement)
 
-/** `Name: value` on a line of its own, with or without bullet and bold type; the last one holds. */
+/** `Name: value` on its own line, with or without bullet and bold type. The last one counts. */
 export const readField = ({ lines }: Document, name: string): string | undefined => {
   const prefix = `${name.toLowerCase()}:`
   const values = lines.flatMap((line) => {
     const plain = line.text.replaceAll("**", "")
     return plain.slice(0, prefix.length).toLowerCase() === prefix ? [plain.slice(prefix.length).trim()] : []
   })
-  // Nothing is recorded by "none"; by "0" there is: no batch is complete yet.
+  // "none" records nothing. "0" does: no batch is complete yet.
   return values.findLast((value) => isStatement(value) || /^\d{1,6}\.?$/.test(value))
 }
 
-/** The first line with content that is not a heading; a heading when there is nothing else. */
+/** The first line with content other than a heading; a heading when there is nothing else. */
 export const firstStatement = ({ lines }: Document): string | undefined => {
   const statements = lines.filter(
     ({ kind, text: said }) => kind !== "blank" && kind !== "rule" && isStatement(said),

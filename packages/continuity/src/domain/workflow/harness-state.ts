@@ -1,6 +1,6 @@
 /**
- * The two JSON files of the harness. Their shape is not ours: whatever is there is looked at for the few names that mean
- * a status, and what is not understood says nothing.
+ * The two JSON files of the harness. Their shape is not ours: only the few names that mean a status are read, and
+ * everything else is ignored.
  */
 import { asObject, isJsonList, isJsonObject, textAt } from "@meridian/protocol"
 
@@ -32,13 +32,13 @@ export const readFeatureCount = (text: string): FeatureCount | undefined => {
 
 export interface BugState {
   readonly stage: Stage | undefined
-  /** What it says about the work, in words. */
+  /** Its note on the work, as text. */
   readonly note: string | undefined
   /** Its status, often one word. */
   readonly status: string | undefined
 }
 
-/** bug_state.json: `stage` (a canonical name), a sentence under `summary`, `note` or `message`, and a `status`. */
+/** bug_state.json: `stage` (a canonical name), a sentence in `summary`, `note` or `message`, and a `status`. */
 export const readBugState = (text: string): BugState => {
   const value = decodeJson(text)
   const firstOf = (names: readonly string[]): string | undefined =>

@@ -1,6 +1,6 @@
 /**
- * Where a workflow stands, from its artifacts. Conservative: a later stage needs a sign that it was entered, not only the
- * artifact it starts from. A fresh tasks.md is still `spec-tasks`; an analysis.md alone is still `bug-analyze`.
+ * The stage of a workflow, inferred from its artifacts. Conservative: a later stage needs a sign that it was entered, not
+ * only the artifact it starts from. A fresh tasks.md is still `spec-tasks`; an analysis.md alone is still `bug-analyze`.
  */
 import { readField, readSections } from "./artifact-notes.ts"
 import { readBugState, readFeatureCount } from "./harness-state.ts"
@@ -20,7 +20,7 @@ import {
 } from "./stage.ts"
 import { readTaskList } from "./task-list.ts"
 
-/** The stage of a folder, or undefined when no workflow is active there. */
+/** The stage of a folder; undefined when no workflow is active there. */
 export const decideStage = (artifacts: Artifacts, hint: StageHint | undefined): Stage | undefined => {
   const inferred = artifacts.kind === "spec" ? inferSpecStage(artifacts) : inferBugStage(artifacts)
   const own = hint?.tag === "stage" && kindOf(hint.stage) === artifacts.kind ? hint : undefined
@@ -42,7 +42,7 @@ const inferSpecStage = (artifacts: Artifacts): SpecStage => {
   return "spec-create"
 }
 
-/** A task is done, a feature passes, or the notes of a batch exist. */
+/** A task is done, a feature passes, or there are notes on a batch. */
 const hasStarted = (artifacts: Artifacts): boolean => {
   const context = documentOf(artifacts, "context.md")
   const batches = /\[batch \d/i.test(context.text) || readField(context, "Last completed batch") !== undefined
@@ -62,13 +62,13 @@ const inferBugStage = (artifacts: Artifacts): BugStage => {
   return hasContent(artifacts, "analysis.md") ? "bug-analyze" : "bug-create"
 }
 
-/** The stage a line of progress says was entered; also one that is done was. */
+/** The stages that a progress line says were entered. A finished stage was entered, too. */
 const entered = (line: string): readonly Stage[] =>
   stageMentions(line).flatMap(({ stage, standing }) => (ENTERED.has(standing) ? [stage] : []))
 
 const ENTERED: ReadonlySet<Standing> = new Set<Standing>(["now", "named", "done"])
 
-/** Whether the files a stage works on are there: a word in prose does not make a stage. */
+/** Whether the files that a stage works on exist: a word in prose does not make a stage. */
 const supports = (artifacts: Artifacts, stage: Stage): boolean => {
   const needed = SUPPORT[stage]
   return needed.length === 0 || needed.some((file) => hasContent(artifacts, file))

@@ -1,15 +1,15 @@
 /**
  * Where the tools have worked, by the artifacts they touched: the log may still name one spec while the work has moved to
- * another. Only what was touched after the log was last written counts.
+ * another. Only touches after the log's last change count.
  */
 import { FOLDER_OF, type WorkflowKind } from "./stage.ts"
 
 export interface TouchedFile {
   /** Relative to the root. */
   readonly path: string
-  /** Place among everything that was touched; larger is later. */
+  /** Its place among everything that was touched; larger is later. */
   readonly order: number
-  /** Milliseconds since 1970, where it is known. */
+  /** Milliseconds since 1970, if known. */
   readonly time?: number
 }
 
@@ -18,7 +18,7 @@ export interface WorkFolder {
   readonly name: string
 }
 
-/** Folders of workflows, the one touched last first. `logModifiedMs`: when the log was last written, on the disk. */
+/** Workflow folders, the last touched first. `logModifiedMs`: when the log file was last written. */
 export const touchedFolders = (
   files: readonly TouchedFile[],
   logModifiedMs: number | undefined,

@@ -1,23 +1,23 @@
 /**
- * Which folder of a workflow the session is about: the one its newest entry names by path or command, then one that is
- * named at all (as a whole word: `auth` is not `auth-v2`), then the one the tools worked in last, then the one that is
- * further along, then the one edited last.
+ * Ranks the folders of a workflow by how likely the session is about them: first the one that its newest entry names by
+ * path or command, then one that is named at all (as a whole word: `auth` is not `auth-v2`), then the one where the tools
+ * last worked, then the most advanced one, then the last edited one.
  */
 import { FOLDER_OF, type WorkflowKind } from "./stage.ts"
 
 export interface FolderCandidate {
   readonly kind: WorkflowKind
   readonly name: string
-  /** Of its newest artifact. */
+  /** The time of its newest artifact. */
   readonly modifiedMs: number
   /** Artifacts that are not empty. */
   readonly files: ReadonlySet<string>
-  /** How recently the tools worked there: 0 is last; undefined when they did not. */
+  /** How recently the tools worked there: 0 is the last; undefined when they did not. */
   readonly touched?: number
 }
 
 export interface Mentions {
-  /** Age of the scope that names it: 0 is current; undefined when never. */
+  /** The age of the scope that points at it: 0 is current; undefined when there is none. */
   readonly pointedAt: (kind: WorkflowKind, name: string) => number | undefined
   readonly named: (name: string) => number | undefined
 }

@@ -1,16 +1,16 @@
 /**
- * The stage some lines of a log speak of. A command outweighs what is said in prose, and what is said to be going on
- * outweighs a bare name. Where two stages weigh the same, nobody is asked to guess.
+ * The stage that some lines of a log mention. A command outweighs prose, and a statement that it is in progress outweighs a
+ * bare name. When two stages weigh the same, none is guessed.
  */
 import { candidates, stageMentions, VOCABULARY, type StageMention } from "./stage-mention.ts"
 import { kindOf, type Stage, type WorkflowKind } from "./stage.ts"
 
 export type StageReading =
-  /** `isOrdered`: by a field or a command, which decides whatever the artifacts say. */
+  /** `isOrdered`: named by a field or a command, which wins over the artifacts. */
   | { readonly tag: "stage"; readonly stage: Stage; readonly isOrdered: boolean }
-  /** Of one workflow, and the log does not say which stage: its artifacts decide. */
+  /** One workflow is named but not its stage. The artifacts decide. */
   | { readonly tag: "undecided"; readonly kind: WorkflowKind }
-  /** Of both workflows: no stage is pinned. */
+  /** Both workflows are named, so no stage is pinned. */
   | { readonly tag: "between"; readonly seen: readonly Stage[] }
   | { readonly tag: "none" }
 
@@ -22,13 +22,13 @@ export const readStage = (lines: readonly string[]): StageReading => {
       ...new Set(possible.filter((mention) => weightOf(mention) === weight).map(({ stage }) => stage)),
     ]
     const [only, ...others] = seen
-    // Bare names of three stages are a list of what there is.
+    // The bare names of three stages are just a list.
     if (only === undefined || (weight === "named" && seen.length >= VOCABULARY)) continue
     if (others.length === 0) return { tag: "stage", stage: only, isOrdered: weight === "command" }
     const kinds = new Set(seen.map(kindOf))
     return kinds.size === 1 ? { tag: "undecided", kind: kindOf(only) } : { tag: "between", seen }
   }
-  // Only what is done or denied: that tells the workflow, not the stage.
+  // Stages are only done or denied: that shows the workflow, not the stage.
   const kinds = [...new Set(mentioned.flat().map(({ stage }) => kindOf(stage)))]
   const [kind] = kinds
   return kind !== undefined && kinds.length === 1 ? { tag: "undecided", kind } : { tag: "none" }

@@ -31,7 +31,7 @@ export const addSpecFacts = (list: FactList, artifacts: Artifacts, stage: SpecSt
   )
 }
 
-/** Phases behind us, as far as their artifact says something. */
+/** Earlier phases whose artifact has content. */
 const addPhases = (list: FactList, artifacts: Artifacts, stage: SpecStage): void => {
   const { name } = artifacts
   const behind = placeOf(stage)
@@ -120,7 +120,7 @@ const addExecution = (list: FactList, artifacts: Artifacts, { done, open, batch 
   }
 }
 
-/** Of a list that was not read whole nothing is counted, and "all done" is never said. */
+/** For a list that was not read completely: nothing is counted, and "all done" is never claimed. */
 const addUncounted = (list: FactList, artifacts: Artifacts, { open, batch }: TaskList): void => {
   const { name } = artifacts
   const path = pathOf(artifacts, "tasks.md")

@@ -1,18 +1,18 @@
-/** The clauses of a line of a log: what is said in one of them holds for the stages it names, and for no others. */
+/** The clauses of a log line: what a clause says applies only to the stages it names. */
 import type { Link } from "./stage-standing.ts"
 
 export interface Clause {
   readonly start: number
   readonly end: number
-  /** What joins it to the clause before: words of sequence, an arrow, anything else. */
+  /** How it is joined to the previous clause: words of sequence, an arrow, anything else. */
   readonly link: Link
-  /** Joined by a comma or a word, not begun anew behind a stop. */
+  /** Joined by a comma or a word, not started anew after a full stop. */
   readonly isJoined: boolean
-  /** The clause before it says under which condition it holds: "once the design is approved, …". */
+  /** The previous clause states a condition for it: "once the design is approved, …". */
   readonly isConditional: boolean
 }
 
-/** At stops, commas, dashes, arrows, and words that begin a thought of their own. */
+/** Full stops, commas, dashes, arrows, and words that begin a new thought. */
 const BREAK =
   /[.;!?](?=\s|$)|,(?=\s)|\s[—–-]{1,2}\s|\s[|/](?=\s[\w\s]{1,20}[:=])|(?<![=:]\s?)[([](?=[\w\s]{0,20}(?:spec|bug)-)|\s?(?:->|→|=>|➜)(?!\s*(?:done|doing|in progress|todo|closed|ok)\b)\s?|\s(?:and then|then|after that|afterwards|followed by)\s|\s(?:but|so|while|and now|now(?!\s+(?:->|→|=>|➜)))\s/gi
 
@@ -26,7 +26,7 @@ export const clausesOf = (line: string): readonly Clause[] => {
   let isJoined = false
   let isConditional = false
   for (const match of line.matchAll(BREAK)) {
-    // Words of the break that carry meaning stay with the clause they begin.
+    // A meaningful word of the break stays with the clause it begins.
     const isWord = /\b(?:but|so|while|now)\b/i.test(match[0])
     const end = match.index + (isWord ? 0 : match[0].length)
     clauses.push({ start, end, link, isJoined, isConditional })
@@ -38,7 +38,7 @@ export const clausesOf = (line: string): readonly Clause[] => {
   return [...clauses, { start, end: line.length, link, isJoined, isConditional }]
 }
 
-/** The clause a place of the line belongs to. */
+/** The clause at a position in the line. */
 export const clauseAt = (clauses: readonly Clause[], place: number): Clause =>
   clauses.findLast(({ start }) => place >= start) ?? WHOLE
 

@@ -1,6 +1,6 @@
 /**
- * Which stage the session says it is in: a field first, then what the newest entry says is to be done, then the rest of
- * it, then older entries. AGENTS.md describes workflows; it counts when it names one stage as the present one.
+ * Which stage the session says it is in. A field comes first, then what the newest entry says is to be done, then the rest
+ * of it, then older entries. AGENTS.md describes workflows, so it counts only when it names one stage as the current one.
  */
 import type { SessionState } from "../session/session-state.ts"
 import { readStage, type StageReading } from "./read-stage.ts"
@@ -11,9 +11,9 @@ export type StageHint =
   | {
       readonly tag: "stage"
       readonly stage: Stage
-      /** By a field or a command of the newest entry: it decides, whatever the artifacts say. */
+      /** Named by a field or a command of the newest entry, which wins over the artifacts. */
       readonly isOrdered: boolean
-      /** Said by the newest entry. An older word may not take the work back to an earlier stage. */
+      /** Named by the newest entry. An older entry may not move the work back to an earlier stage. */
       readonly isCurrent: boolean
     }
   | { readonly tag: "undecided"; readonly kind: WorkflowKind }

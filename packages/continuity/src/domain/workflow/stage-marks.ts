@@ -1,6 +1,6 @@
 /**
- * Signs people draw beside the stages of a line: boxes that are ticked or empty, emoji for done, running and open, a line
- * through a name. They stand before the names ("[x] bug-create [ ] bug-fix") or behind them ("bug-create ✅, bug-fix ⏳").
+ * Marks beside the stages of a line: ticked or empty boxes, emoji for done, running and open, a strikethrough. They come
+ * before the names ("[x] bug-create [ ] bug-fix") or after them ("bug-create ✅, bug-fix ⏳").
  */
 import type { Standing } from "./stage-standing.ts"
 
@@ -9,7 +9,7 @@ export interface Name {
   readonly end: number
 }
 
-/** What the signs say of each name, in the order of the names; undefined where there is none. */
+/** What the marks say about each name, in the order of the names; undefined without a mark. */
 export const marksOf = (line: string, names: readonly Name[]): readonly (Standing | undefined)[] => {
   const isAhead = MARK.test(line.slice(0, names[0]?.start ?? 0))
   let firstIsOpen = false
@@ -38,6 +38,6 @@ const isStruck = (line: string, at: number): boolean => line.slice(0, at).split(
 const SIGN = "\\[[ xX✓✔~>]\\]|[✅☑✔✓🔄⏳🚧▶⬜☐🔲]"
 const MARK = new RegExp(SIGN, "u")
 const MARKS = new RegExp(SIGN, "gu")
-/** Directly behind a name, or behind what it works on: `bug-fix crash ✅`. */
+/** Directly after a name, or after its subject: `bug-fix crash ✅`. */
 const BEHIND = new RegExp(`^[\`'"*_)\\s:(]*(?:[\\w.-]{1,40} )?(?:${SIGN})`, "u")
 const LIST = /^[\s`'"/,&*_+]*(?:and|or)?[\s`'"/*_]*$/

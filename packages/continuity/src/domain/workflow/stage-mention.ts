@@ -1,9 +1,9 @@
 /**
- * Stages that a line of a log names, read as a person reads it: is this what is to be done now, is it done, denied, still
- * to be approved, or something for later? A name inside another word (`debug-fixes`) is none, and three names in one line
- * are a vocabulary, not a state, unless the line says how each of them stands.
+ * Stages that a log line names, read as a person would: is it to be done now, done, denied, awaiting approval, or for
+ * later? A name inside another word (`debug-fixes`) does not count. Three names in one line are a list, not a state, unless
+ * the line says how each of them stands.
  *
- * One pass over short lines; every pattern is bounded by the clause it looks at.
+ * One pass over short lines; every pattern is bounded by its clause.
  */
 import { clauseAt, clausesOf } from "./stage-clauses.ts"
 import { marksOf, type Name } from "./stage-marks.ts"
@@ -41,7 +41,7 @@ const namesIn = (text: string): readonly StageName[] =>
     return stage === undefined ? [] : [{ stage, isCommand, start, end: start + name.length }]
   })
 
-/** What is said of each name by the words and signs around it. */
+/** What the surrounding words and marks say about each name. */
 const standingsOf = (text: string, names: readonly StageName[]): readonly Standing[] => {
   const clauses = clausesOf(text)
   const marks = marksOf(text, names)
@@ -63,7 +63,7 @@ const standingsOf = (text: string, names: readonly StageName[]): readonly Standi
   })
 }
 
-/** "spec-create=done spec-design", "spec-create | done | spec-design": said of the name before it. */
+/** "spec-create=done spec-design", "spec-create | done | spec-design": a status of the name before it. */
 const OWN_STATUS =
   /^[`'"*_\s]*(?:[:=|]|\()\s*(?:done|finished|completed?|closed|ok|doing|in progress|active|wip|current|open|pending|todo|not started)\b\)?/i
 
@@ -72,8 +72,8 @@ interface Placed extends StageName {
 }
 
 /**
- * What is said of one name of a list holds for the others: "finished spec-create, spec-design and spec-tasks",
- * "spec-create and spec-design are done". Of a list of what is to come only the first one is next.
+ * What is said about one name of a list applies to the others: "finished spec-create, spec-design and spec-tasks",
+ * "spec-create and spec-design are done". In a list of future stages only the first is next.
  */
 const withLists = (
   text: string,
@@ -87,7 +87,7 @@ const withLists = (
   })
   for (const [place, { isCommand }] of names.entries()) {
     const before = said[place - 1] ?? "named"
-    // "Not /bug-fix, /bug-verify": a command is an order of its own, unless all of them were done.
+    // "Not /bug-fix, /bug-verify": a command is a separate order, unless all of them were done.
     if (joined[place - 1] !== true || said[place] !== "named" || (isCommand && before !== "done")) continue
     said[place] = before === "next" ? "then" : before
   }
@@ -100,7 +100,7 @@ const withLists = (
   }
   return names.map((name, place) => {
     const standing = said[place] ?? "named"
-    // "spec-design -> spec-tasks" may be a move or a plan: neither of them is said to be the present one.
+    // "spec-design -> spec-tasks" may be a move or a plan, so neither counts as current.
     const isPath = standing === "now" && standings[place] === "now" && ARROW_NEXT.test(text.slice(name.end))
     return { ...name, standing: isPath && !name.isCommand ? "named" : standing }
   })
@@ -108,7 +108,7 @@ const withLists = (
 
 const SPREADS_BACK: ReadonlySet<Standing> = new Set<Standing>(["done", "not-yet", "next"])
 
-/** A request that is only put as a question is still one. */
+/** A request phrased as a question is still a request. */
 const isQuestion = (clause: string): boolean =>
   /\?\s*$/.test(clause) && !/^[\s>*-]*(?:please|can|could|would|will) you\b/i.test(clause)
 
@@ -116,8 +116,7 @@ const ARROW_NEXT = /^[\s`'"*_]*(?:->|→|=>|➜)[\s`'"*_/]*(?:spec|bug)-/
 const LIST = /^[\s`'",&+*_]*(?:and|or|nor)?[\s`'"/*_]*$/
 
 /**
- * Three names in one line are a list of what there is, not a state, unless the line says of exactly one that it is the
- * present one, or what each of them is.
+ * Three names in one line are a list, not a state, unless the line marks exactly one as current or gives the state of each.
  */
 const isVocabulary = (text: string, mentions: readonly StageMention[]): boolean => {
   const stages = new Set(mentions.map(({ stage }) => stage))
@@ -125,7 +124,7 @@ const isVocabulary = (text: string, mentions: readonly StageMention[]): boolean 
   const by = (...standings: readonly Standing[]): number =>
     new Set(mentions.filter(({ standing }) => standings.includes(standing)).map(({ stage }) => stage)).size
   if (by("done", "not-yet", "next", "then") === stages.size) return false
-  // "Plan: /spec-design, /spec-tasks, /spec-execute" is an order; all four of them are the vocabulary.
+  // "Plan: /spec-design, /spec-tasks, /spec-execute" is an order; all four are just the list.
   if (mentions.every(({ isCommand }) => isCommand) && stages.size === VOCABULARY) return false
   if (by("now") === stages.size || by("named") > 1) return true
   return by("now") !== 1 || DESCRIBES.test(text)
@@ -135,9 +134,9 @@ const isVocabulary = (text: string, mentions: readonly StageMention[]): boolean 
 const DESCRIBES =
   /\bfrom\b.{1,60}\bto\b.{1,60}\bto\b|\b(?:workflow|process|sequence|order|stages are|commands are)\b/i
 
-/** Of the mentions of one line, those that could be meant: the first of a sequence, else all that are not ruled out. */
+/** The mentions of one line that could be meant: the first of a sequence, otherwise all that are not ruled out. */
 export const candidates = (mentions: readonly StageMention[]): readonly StageMention[] => {
-  // "/bug-fix, then /bug-verify", "run /bug-fix and /bug-verify": the first that is not done.
+  // "/bug-fix, then /bug-verify", "run /bug-fix and /bug-verify": the first one that is not done.
   const first = mentions.find(({ isCommand, standing }) => isCommand && OPEN.has(standing))
   if (first !== undefined) return [first]
   for (const standing of ["now", "next", "named", "then"] as const) {
@@ -154,6 +153,6 @@ const STAGES: readonly Stage[] = [...SPEC_STAGES, ...BUG_STAGES]
 const STAGE_NAME =
   /(?<![\w-])(?:spec-(?:create|design|tasks|execute)|bug-(?:create|analyze|fix|verify))(?![\w-])/g
 
-/** Three names in one line are a vocabulary, not a state. */
+/** Three names in one line are a list, not a state. */
 export const VOCABULARY = 3
 const MAX_LENGTH = 1_000

@@ -1,45 +1,45 @@
 /**
- * How a stage stands in the clause that names it, by the words around it. The cues are English as people write it into
- * logs; `test/fixture/stage-lines.ts` holds what they were made for. A doubt goes against the stage: a stage that is not
- * pinned costs less than a wrong one.
+ * The state of a stage in the clause that names it, from the words around it. The cues are English as people write it in
+ * logs; `test/fixture/stage-lines.ts` holds the lines they were made for. In doubt the stage does not count: a missing
+ * stage costs less than a wrong one.
  */
 export type Standing =
-  /** To be done now: ordered, begun, or said to be the present one. */
+  /** To be done now: ordered, begun, or called current. */
   | "now"
-  /** What comes when the present one is over. */
+  /** Comes after the current one. */
   | "next"
-  /** Named, and nothing more is said of it. */
+  /** Only named. */
   | "named"
-  /** Comes after something else of this line. */
+  /** Comes after something else in this line. */
   | "then"
-  /** Denied, put off, conditional, or waiting for somebody's approval. */
+  /** Denied, postponed, conditional, or awaiting an approval. */
   | "not-yet"
   | "done"
 
-/** How a clause is joined to the one before it. */
+/** How a clause is joined to the previous one. */
 export type Link = "then" | "arrow" | "other"
 
 export interface Surroundings {
-  /** Words of its clause before and after it, up to the next name. */
+  /** The words of its clause before and after it, up to the next name. */
   readonly before: string
   readonly after: string
   readonly isCommand: boolean
   readonly link: Link
-  /** A question, or said under a condition. */
+  /** Part of a question or a condition. */
   readonly isOpen: boolean
-  /** "bug-fix to bug-verify": the other one is where the work goes. */
+  /** "bug-fix to bug-verify": the work goes to the other one. */
   readonly isLeft: boolean
-  /** By a box, a sign or a line through it, which no words around it change. */
+  /** Given by a box, a mark or a strikethrough, which outweighs the words around it. */
   readonly mark: Standing | undefined
 }
 
-/** The first question that is answered decides; a doubt goes against the stage. */
+/** The first matching check decides. In doubt the stage does not count. */
 export const standingOf = (said: Surroundings): Standing => {
   const { after, isCommand, link } = said
   const before = said.before.replace(POLITE, "")
   if (said.mark !== undefined) return said.mark
   if (UNFINISHED_BEFORE.test(before) || UNFINISHED_AFTER.test(after)) return "now"
-  // Whoever is about to leave a stage, or is asked what it takes, is still there.
+  // To leave a stage, or to ask what it takes to leave, one must still be in it.
   if (/\bleav(?:e|ing)\s+[`'"*_/]*$/i.test(before)) return "now"
   if (DENIED_BEFORE.test(before) || DENIED_AFTER.test(after)) return "not-yet"
   if (STAYS.test(before)) return "now"
@@ -47,7 +47,7 @@ export const standingOf = (said: Surroundings): Standing => {
   if (approval !== undefined) return approval
   if (DONE_AFTER.test(after) || said.isLeft || /^[\s([]*was\s+$/i.test(before)) return "done"
   if (GOING_ON.test(after) || CONTINUED_BEFORE.test(before) || CONTINUED_AFTER.test(after)) return "now"
-  // What stands before a colon is a label, whatever its words are: "where we left off: /spec-execute".
+  // Text before a colon is a label, whatever its words: "where we left off: /spec-execute".
   const label = labelOf(before)
   if (label === "done" || label === "next") return label
   const isPresent = /\b(?:now|today|currently)\b/i.test(before)
@@ -67,7 +67,7 @@ export const standingOf = (said: Surroundings): Standing => {
   return cue === "now" || NOW_AFTER.test(after) ? "now" : "named"
 }
 
-/** "Done: ", "doing=", "Next stage: [": what the label says of the names behind it; any other label means now. */
+/** "Done: ", "doing=", "Next stage: [": the label applies to the names after it. Any other label means now. */
 const labelOf = (before: string): Standing | undefined => {
   const label = /(?:^|[\s([|/])([^:>=|]{0,40})[:>=]\s*[`'"*_/([]*$/.exec(before)?.[1]
   if (label === undefined) return undefined
@@ -75,19 +75,19 @@ const labelOf = (before: string): Standing | undefined => {
   return NEXT_LABEL.test(label) ? "next" : "now"
 }
 
-/** Waited for, or given; undefined when nobody speaks of it. */
+/** Awaited or given; undefined when no approval is mentioned. */
 const approvalOf = (before: string, after: string): Standing | undefined => {
   const whole = `${before} X ${after}`
   if (GRANTED.test(whole)) return "named"
   if (AWAITED_BEFORE.test(before) || AWAITED_AFTER.test(after)) return "not-yet"
   if (GIVEN_AFTER.test(after) && /\b(?:after|once|when|if|until|unless|before)\b/i.test(before))
     return "not-yet"
-  // That it may begin says less than that it has begun.
+  // Permission to begin says less than having begun.
   if (GIVEN_BEFORE.test(before) || GIVEN_AFTER.test(after)) return "named"
   return APPROVAL_OF.test(before) ? "not-yet" : undefined
 }
 
-/** Whichever of these ends nearest before the name; of two that end together, the one named first here. */
+/** The cue that ends nearest before the name. If two end together, the one listed first. */
 const lastOf = (
   before: string,
   cues: readonly (readonly [standing: Standing, pattern: RegExp])[],
@@ -123,13 +123,13 @@ const AWAITED_AFTER = new RegExp(
   `^[\`'"*_)\\s]*(?:still )?(?:is |are |has )?(?:needs?|awaits?|awaiting|requires?|pending|without|waits? for|waiting for|to be|subject to|once)(?: an?| the| your| explicit| final| user)*[^.;]{0,20}\\b${APPROVAL}\\b|^[\`'"*_)\\s]*(?:is )?(?:pending|awaited)\\b`,
   "i",
 )
-/** An approval that is only spoken of is not there yet. */
+/** An approval that is only mentioned has not been given. */
 const APPROVAL_OF = new RegExp(
   `\\b(?:approval|sign-?off|go-?ahead|permission|green light) (?:to|for|of|on)\\b[^.;]{0,40}$`,
   "i",
 )
 
-/** Said of an approval: it is there. */
+/** Says that an approval was given. */
 const GRANTED =
   /\b(?:approvals?|sign-?off|go-?ahead|permission|green light)\b[^.;]{0,60}\b(?:given|granted|received|recorded|came|there)\b|\b(?:given|granted|received|got|have|has|with)\b(?! to\b)[^.;]{0,30}\b(?:approval|sign-?off|go-?ahead|permission|green light)\b/i
 const GIVEN_BEFORE =
@@ -137,7 +137,7 @@ const GIVEN_BEFORE =
 const GIVEN_AFTER =
   /^[`'"*_)\s]*(?:is |was |has been |got |now )*(?:approved|cleared|greenlit|unblocked|signed off|granted|given|allowed)\b/i
 
-/** Said of it within a few words: `/spec-tasks search: done`, `bug-create (done)`, `spec-design is finally over`. */
+/** Follows within a few words: `/spec-tasks search: done`, `bug-create (done)`, `spec-design is finally over`. */
 const DONE_AFTER =
   /^(?![^,;.]{0,30}\b(?:be|being|almost|nearly|to|until|when|not|never|half|first|task|tests?|checks?|batch|\d+ of \d+)\b)(?![^,;.]{0,12}\b\d{1,2}\s?%)(?:[^,;.:=]{0,30}?|[^,;.:=]{0,40}[:=]\s*(?:all |now |fully |is )?)\b(?:done|finished|completed?|written and approved|closed|(?:is|are|was|finally|now) over|behind us|merged|passed|ended|wrapped(?: up)?|through|shipped|ok(?:ay)?|ran (?:clean|fine|ok|okay|through)|succeeded)(?![\w-]|\s*[:=])|^[`'"*_)\s]*(?:[\w.-]{1,40} )?[✓✔✅☑]|^[^,;.]{0,20}\b(?:i|we) ran\b|^[^,;.]{0,12}\b100\s?%|^[^,;.]{0,20}\bha(?:s|ve) been (?:run|executed|done)\b/iu
 const DONE_BEFORE =
@@ -154,12 +154,12 @@ const NOW_AFTER =
   /^[`'"*_)(:=|→>\s-]*(?:[\w.-]{1,40} )?(?:is |are |was )?(?:now|doing|running|active|current(?:ly)?|continues|started|begun|began|entered|goes on|is on|wip|drafted|again|today|next\b|open|first|it is|begins|starts|has priority|in (?:work|review))\b|^[`'"*_)(:\s]*\d{1,2}\s?%|^[`'"*_)\s]*(?:stage|phase|mode)\b/i
 const STAYS =
   /\b(?:stay(?:ing)?|remain(?:ing)?|keep(?:ing)?(?: \w+ing)?|still) (?:in|on|with|at)(?: the)?\s+[`'"*_/]*$/i
-/** "Continue X tomorrow": whoever goes on with it is in it. */
+/** "Continue X tomorrow": the work is already in that stage. */
 const CONTINUED_BEFORE =
   /\b(?:continu(?:e|es|ed|ing)|resum(?:e|es|ed|ing)|carry on|go on)(?: with| in)?(?: the)?\s+[`'"*_/]*$/i
 const CONTINUED_AFTER =
   /^[`'"*_)\s]*(?:continues|resumes|goes on)\b(?![^.;]{0,20}\b(?:when|once|if|after|as soon)\b)/i
-/** A request that is only put as a question is still one. */
+/** A request phrased as a question is still a request. */
 const POLITE = /^[\s>*-]*(?:please|can|could|would|will) you\b/i
 const NEXT_BEFORE = /\b(?:next(?! (?:session|operator|week|time|agent)))\b/gi
 const GOING_ON = /\b(?:still (?:going|running|open|on)|in progress|ongoing|under ?way)\b/i

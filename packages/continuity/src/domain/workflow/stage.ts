@@ -1,4 +1,4 @@
-/** The two canonical workflows. The names are a contract: shown exactly as they stand here, never renamed. */
+/** The two canonical workflows. The names are a contract: always shown exactly like this, never renamed. */
 import { type Line, readLines } from "../markdown/line.ts"
 
 export const SPEC_STAGES = ["spec-create", "spec-design", "spec-tasks", "spec-execute"] as const
@@ -11,20 +11,20 @@ export type WorkflowKind = "spec" | "bug"
 
 export const kindOf = (stage: Stage): WorkflowKind => (stage.startsWith("spec-") ? "spec" : "bug")
 
-/** Place in its workflow, from 0. */
+/** Its place in the workflow, from 0. */
 export const placeOf = (stage: Stage): number =>
   Math.max(
     SPEC_STAGES.findIndex((name) => name === stage),
     BUG_STAGES.findIndex((name) => name === stage),
   )
 
-/** Where artifacts of a workflow stand, relative to the root. */
+/** The folders of workflow artifacts, relative to the root. */
 export const FOLDER_OF = { spec: ".codex/specs", bug: ".codex/bugs" } as const satisfies Record<
   WorkflowKind,
   string
 >
 
-/** Files of a workflow in the order they are shown. */
+/** The files of a workflow, in display order. */
 export const ARTIFACTS_OF = {
   spec: ["requirements.md", "design.md", "tasks.md", "context.md", "harness/feature_list.json"],
   bug: ["report.md", "analysis.md", "verification.md", "harness/progress.md", "harness/bug_state.json"],
@@ -32,18 +32,18 @@ export const ARTIFACTS_OF = {
 
 export type ArtifactName = (typeof ARTIFACTS_OF)[WorkflowKind][number]
 
-/** What is known of one folder: each file that exists. */
+/** What is known about one folder: each file that exists. */
 export interface Artifacts {
   readonly kind: WorkflowKind
   readonly name: string
   readonly files: Readonly<Partial<Record<ArtifactName, Document>>>
 }
 
-/** A file with its lines, which are classified when first asked for and once, however many facts are looked for. */
+/** A file with its lines. They are classified once, on first use. */
 export interface Document {
   readonly text: string
   readonly lines: readonly Line[]
-  /** Only a part of the file was read: what is not here may be there, and nothing can be counted. */
+  /** Only part of the file was read. What is missing here may exist, and nothing can be counted. */
   readonly isCut: boolean
 }
 
@@ -62,7 +62,7 @@ const EMPTY: Document = { text: "", lines: [], isCut: false }
 
 export const documentOf = ({ files }: Artifacts, file: ArtifactName): Document => files[file] ?? EMPTY
 
-/** Something is left after taking away blanks and the signs of an empty template. */
+/** Something is left after removing blanks and the characters of an empty template. */
 export const hasContent = (artifacts: Artifacts, file: ArtifactName): boolean =>
   /[^\s#`_*-]/.test(documentOf(artifacts, file).text)
 

@@ -12,7 +12,7 @@ import type { Document } from "./stage.ts"
 export interface TaskList {
   readonly done: readonly string[]
   readonly open: readonly string[]
-  /** Batch of the first open task. */
+  /** The batch of the first open task. */
   readonly batch: string | undefined
 }
 
@@ -54,5 +54,5 @@ const renderTask = (line: Line, batch: string | undefined): string => {
   return batch === undefined ? named : `${named} (${batch})`
 }
 
-/** Signs of bold type at the start and around the first word; code spans stay. */
+/** Removes bold type at the start and around the first word. Code spans stay. */
 const withoutEmphasis = (text: string): string => text.replaceAll("**", "").trim()

@@ -1,6 +1,6 @@
 /**
- * A session in a canonical workflow as facts: the nine generic sections are filled from the stage and its artifacts, what
- * the session log adds comes after it, and the ten sections of the augmentation follow.
+ * A session in a canonical workflow as facts. The stage and its artifacts fill the nine generic sections, the session log
+ * adds to them, and the ten sections of the augmentation follow.
  */
 
 import { type FactList, startFactList } from "../fact-list.ts"
@@ -41,7 +41,7 @@ export const workflowFacts = (
   )
 
   list.add("objective", source, details.objective, "stage")
-  // What the whole session is for, beside what the stage is for.
+  // The purpose of the whole session, beside that of the stage.
   if (session.objective !== undefined) list.add("objective", SESSION_SOURCE, session.objective)
   if (workflow.kind === "spec") addSpecFacts(list, artifacts, workflow.stage)
   else addBugFacts(list, artifacts, workflow.stage)
@@ -60,7 +60,7 @@ export const workflowFacts = (
   list.add("done-criterion", source, details.done)
   const elsewhere = touched.filter(({ kind: each, name }) => each !== kind || name !== artifacts.name)
   if (elsewhere.length === 0) return list.facts
-  // Where the work is now is for the reader to say: both are named, and no next action.
+  // The reader must say where the work is now: both are named, without a next action.
   list.add("stage", source, movedTo(artifacts, elsewhere), "moved")
   return list.facts.filter(({ kind: each }) => each !== "next-action")
 }
@@ -71,7 +71,7 @@ const movedTo = ({ name }: Artifacts, elsewhere: readonly WorkFolder[]): string 
     .map(pathOfFolder)
     .join(", ")}: confirm which one is current before going on.`
 
-/** What the session log knows beside the workflow. What it only repeats of it is left out. */
+/** What the session log knows beyond the workflow. Repetitions are left out. */
 const addSessionFacts = (
   list: FactList,
   session: SessionState,
@@ -109,7 +109,7 @@ const addOpenQuestions = (
   list.add("open-question", SESSION_SOURCE, asked)
   const pending = PENDING[stage]
   if (asked.length > 0 || pending === undefined) return
-  // Given to leave this very stage. What was given to enter it does not count.
+  // An approval to leave exactly this stage. An approval to enter it does not count.
   const { artifact } = STAGE_DETAILS[stage]
   const given = session.approvals.some(
     (line) => line.includes(pending.next) || (stage !== "bug-fix" && line.includes(artifact)),

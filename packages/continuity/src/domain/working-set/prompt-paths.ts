@@ -1,7 +1,7 @@
 /**
- * Paths that a person names in a prompt: "create src/new/x.ts" speaks of a file that is not there yet, and rules for it
- * should be known before it is written. Words with a slash count when they end like a file or a folder; words without one
- * when they end in an extension. Addresses, dates, versions and "and/or" do not.
+ * Paths that a person names in a prompt: "create src/new/x.ts" names a file that does not exist yet, and its rules should
+ * be known before it is written. Words with a slash count when they end like a file or a folder; words without a slash
+ * count when they end in an extension. Addresses, dates, versions and "and/or" do not count.
  */
 export const PROMPT_PATH_LIMITS = { length: 32 * 1024, paths: 50, pathLength: 300 } as const
 
@@ -24,6 +24,6 @@ const isPath = (word: string): boolean => {
 /** A name and an extension of letters, or a name that begins with a dot. */
 const FILE = /^(?:[\p{L}\p{N}_.@-]*[\p{L}\p{N}_-]\.[A-Za-z][A-Za-z0-9]{0,9}|\.[a-z][\w.-]{1,40})$/u
 
-/** Words with a stop in them that are no files. */
+/** Words with a full stop that are not files. */
 const NAMES =
   /^(?:(?:node|next|vue|react|express|three|d3|nuxt|ember|backbone|moment|bun|deno|angular)\.js|e\.g|i\.e|a\.m|p\.m|etc\..*|vs\..*)$/i

@@ -1,13 +1,14 @@
 /**
- * Which paths a tool call names: the tools of OpenCode, Claude Code, Codex and the engine, by whatever letter case and
- * field names they use. A shell command counts with the files it plainly reads or patches. Unknown tools name none.
+ * Which paths a tool call names: for the tools of OpenCode, Claude Code, Codex and the engine, with any letter case and
+ * their various field names. A shell command counts with the files that it clearly reads or patches. Unknown tools name
+ * none.
  */
 import { fieldAt, isJsonObject, type ToolKind } from "@meridian/protocol"
 
 export interface ToolCall {
   readonly tool: string
   readonly input?: unknown
-  /** Of a tool that says what kind it is. */
+  /** Set by a tool that declares its kind. */
   readonly does?: ToolKind
 }
 
@@ -39,7 +40,7 @@ export const toolPaths = ({ tool, input, does }: ToolCall): readonly string[] =>
 
 type Names = "file" | "folder" | "glob" | "command" | "patch" | "none"
 
-/** What calls name, by the names of the tools of every host. */
+/** What a call names, by tool name, for the tools of every host. */
 const NAMES: ReadonlyMap<string, Names> = new Map<string, Names>([
   ["read", "file"],
   ["edit", "file"],
@@ -62,7 +63,7 @@ const NAMES: ReadonlyMap<string, Names> = new Map<string, Names>([
   ["apply_patch", "patch"],
 ])
 
-/** The same of a tool that has no name here, by what it says of itself. */
+/** The same for tools without a known name, by their declared kind. */
 const BY_KIND: Readonly<Record<ToolKind, Names>> = {
   read: "file",
   edit: "file",
@@ -72,14 +73,14 @@ const BY_KIND: Readonly<Record<ToolKind, Names>> = {
   think: "none",
 }
 
-/** `command` or `cmd`, as one text or as words. */
+/** `command` or `cmd`, as one text or as a list of words. */
 export const commandOf = (input: unknown): string => {
   const value = fieldAt(input, "command") ?? fieldAt(input, "cmd")
   if (typeof value === "string") return value
   return Array.isArray(value) ? value.filter((word) => typeof word === "string").join(" ") : ""
 }
 
-/** The folder that is searched: `path`, and the part of the pattern before its first wildcard. */
+/** The searched folder: `path`, and the part of the pattern before its first wildcard. */
 const globFolders = (paths: readonly string[], patterns: readonly string[]): readonly string[] => {
   const fixed = patterns.flatMap((pattern) => {
     const head = pattern.slice(0, 1024).split("/")
@@ -95,7 +96,7 @@ const globFolders = (paths: readonly string[], patterns: readonly string[]): rea
 const PATCH_LINE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/
 const PATCH_LIMITS = { length: 256 * 1024, paths: 50 } as const
 
-/** The files of a patch in the `*** Begin Patch` form. Line by line, so the cost is its length. */
+/** The files of a patch in the `*** Begin Patch` format. Read line by line, so the cost is linear. */
 const patchPaths = (patch: string): readonly string[] => {
   const paths: string[] = []
   for (const line of patch.slice(0, PATCH_LIMITS.length).split("\n")) {
@@ -119,7 +120,7 @@ const READERS: ReadonlySet<string> = new Set([
   "wc",
 ])
 
-/** `sed -n 1,20p src/app.ts`, `cat a b | head`: words that look like files, behind a command that reads them. */
+/** `sed -n 1,20p src/app.ts`, `cat a b | head`: words that look like files after a command that reads them. */
 const shellPaths = (command: string): readonly string[] => {
   if (command.includes("*** Begin Patch")) return patchPaths(command)
   const paths = command

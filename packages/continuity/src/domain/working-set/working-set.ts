@@ -1,6 +1,6 @@
 /**
- * The working set: paths a session has touched, the most recent ones, in the order they were last touched.
- * It is a value; adding gives a new one. Paths are project-relative, normalised and one line each.
+ * The working set: the paths that a session touched most recently, in the order of the last touch. A value; adding returns
+ * a new one. Paths are project-relative, normalised and one line each.
  */
 import { sanitizeLine } from "../text/sanitize-line.ts"
 
@@ -8,9 +8,9 @@ import { sanitizeLine } from "../text/sanitize-line.ts"
 export type WorkingSet = readonly string[]
 
 export interface Place {
-  /** Absolute, `/` between names. Paths outside of it are not part of the project and are dropped. */
+  /** Absolute, with `/` between names. Paths outside it do not belong to the project and are dropped. */
   readonly root: string
-  /** Where relative paths start; the root or a folder in it. */
+  /** The base of relative paths: the root or a folder inside it. */
   readonly directory: string
 }
 
@@ -21,7 +21,7 @@ export const touchPaths = (set: WorkingSet, touched: readonly string[], place: P
   for (const path of touched.slice(-WORKING_SET_LIMITS.touched)) {
     const inside = projectPath(path, place)
     if (inside === undefined) continue
-    // Deleted first, so that a path named twice stands where it was named last.
+    // Deleted first, so that a path named twice moves to its last position.
     latest.delete(inside)
     latest.add(inside)
   }
@@ -29,7 +29,7 @@ export const touchPaths = (set: WorkingSet, touched: readonly string[], place: P
   return [...set.filter((path) => !latest.has(path)), ...latest].slice(-WORKING_SET_LIMITS.kept)
 }
 
-/** The path as the project sees it, or nothing: outside of the root, the root itself, or no path at all. */
+/** The project-relative path; undefined when it is outside the root, the root itself, or not a path. */
 export const projectPath = (path: string, { root, directory }: Place): string | undefined => {
   if (path.trim() === "" || path.length > 4096 || path.includes("://")) return undefined
   const absolute = namesOf(toSlashes(path), toSlashes(directory))
@@ -40,7 +40,9 @@ export const projectPath = (path: string, { root, directory }: Place): string | 
   return inside === "" ? undefined : inside
 }
 
-/** Started in a sub-folder, a rule there may speak of paths from that folder: they stand in the list both ways. */
+/**
+ * When the session started in a sub-folder, rules there may use paths from that folder, so the list contains both forms.
+ */
 export const withNearPaths = (set: WorkingSet, { root, directory }: Place): WorkingSet => {
   const prefix = projectPath(directory, { root, directory })
   if (prefix === undefined) return set
@@ -50,7 +52,7 @@ export const withNearPaths = (set: WorkingSet, { root, directory }: Place): Work
   return [...set, ...near]
 }
 
-/** The block of seed 003: a literal contract. Empty without paths. */
+/** The block of seed 003, a literal contract. Empty without paths. */
 export const renderWorkingSet = (set: WorkingSet): string => {
   if (set.length === 0) return ""
   const shown = set.slice(-WORKING_SET_LIMITS.shown).toSorted(byCodeUnit)
@@ -70,7 +72,7 @@ const WINDOWS_PATH = /^[A-Za-z]:[\\/]/
 const toSlashes = (path: string): string =>
   WINDOWS_PATH.test(path) ? `/${path.replaceAll("\\", "/")}` : path
 
-/** The names of an absolute path with `.` and `..` resolved; nothing when it climbs above the top. */
+/** The names of an absolute path with `.` and `..` resolved; undefined when it climbs above the top. */
 const namesOf = (path: string, from: string): readonly string[] | undefined => {
   const full = path.startsWith("/") ? path : `${from}/${path}`
   const names: string[] = []
