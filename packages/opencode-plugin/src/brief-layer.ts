@@ -1,4 +1,4 @@
-/** The brief at a compaction, and what is pinned to every request afterwards. */
+/** The brief at a compaction, and what is pinned to every later request. */
 import {
   READ_LIMITS,
   readBrief,
@@ -21,11 +21,14 @@ import type { Pin, Session } from "./session.ts"
 import type { HookTime, World } from "./world.ts"
 
 export interface BriefLayer {
-  /** What the summariser is told. Makes the session one that has been compacted. */
+  /** Instructions for the summariser. Marks the session as compacted. */
   readonly atCompaction: (session: Session, time: HookTime) => Promise<readonly string[]>
-  /** What a main request of a compacted session carries; the same text until a source changes. Empty before. */
+  /**
+   * The pinned text for a main request of a compacted session. The same text until a source changes; empty before a
+   * compaction.
+   */
   readonly pinned: (session: Session, time: HookTime) => Promise<PinnedText>
-  /** A session that was compacted: with the working set of that moment, and the ledger where it is known. */
+  /** Marks a session as compacted, with the working set of that time, and its ledger if known. */
   readonly resume: (session: Session, paths: WorkingSet) => void
 }
 
@@ -54,7 +57,7 @@ export const openBriefLayer = (given: {
         })?.text ?? "")
       : ""
 
-  /** Without the files in hand: they have a block of their own there. */
+  /** Without the files in use, which have a separate block there. */
   const briefOf = (session: Session, time: HookTime): Promise<Brief> =>
     readBrief({
       root: stateRoot(place),
@@ -96,7 +99,7 @@ export const openBriefLayer = (given: {
         maxTokens: options.maxBriefTokens,
         leftMs: time.leftMs,
       })
-      // Files that could not be read this time are no reason to forget what they said.
+      // Files that could not be read this time do not remove their earlier content.
       const text = made.warnings.length > 0 && made.pinned.length < pin.text.length ? pin.text : made.pinned
       session.pin = { ...pin, text }
       return { text, facts: made.facts, maxTokens: made.tokensAtMost }
@@ -112,7 +115,7 @@ export const openBriefLayer = (given: {
   }
 }
 
-/** The newest compaction counts: its summary may have come into the ledger only after the pin was set. */
+/** The newest compaction counts: its summary may have reached the ledger only after the pin was set. */
 const pinOf = (session: Session): Pin | undefined => {
   const { pin } = session
   const ledger = session.conversation.atCompaction()

@@ -1,7 +1,6 @@
 /**
- * The ledger of one session, folded from the messages OpenCode hands out: all of them on first sight, afterwards those a
- * request is about to carry. A message that was seen is not folded again; one that was taken back makes the whole ledger
- * be folded anew.
+ * The ledger of one session, folded from the messages that OpenCode provides: all of them at first, afterwards those of the
+ * next request. A message is folded only once. When one was taken back, the whole ledger is folded again.
  */
 import {
   createLosses,
@@ -15,13 +14,13 @@ import {
 import { fieldOf, listField, textField } from "./field.ts"
 
 export interface Conversation {
-  /** Messages in their order; what is no message is passed over. Returns those that were not seen before. */
+  /** Takes messages in order, skipping anything else. Returns those not seen before. */
   readonly take: (messages: readonly unknown[]) => readonly unknown[]
   readonly note: (piece: LedgerPiece) => void
   readonly state: () => LedgerState
-  /** The ledger as it was at the last compaction; undefined when there was none. */
+  /** The ledger at the last compaction; undefined when there was none. */
   readonly atCompaction: () => LedgerState | undefined
-  /** Some messages before the first one are not known. */
+  /** Some messages before the first one are unknown. */
   readonly lacksStart: () => void
   readonly forget: () => void
 }
@@ -70,7 +69,7 @@ export const openConversation = (): Conversation => {
   }
 }
 
-/** With the number of its parts: one that has grown says something new. */
+/** Includes the number of parts: a message that has grown has new content. */
 const keyOf = (message: unknown): string | undefined => {
   const info = fieldOf(message, "info")
   const id = textField(info, "id")
@@ -85,12 +84,12 @@ const piecesOf = (
 ): readonly LedgerPiece[] => {
   try {
     const info = fieldOf(message, "info")
-    // Ours is no message of the conversation.
+    // The plugin's own message is not part of the conversation.
     if (typeof info !== "object" || info === null) return []
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the reader takes any JSON and checks what it uses
     return reader.read({ info, parts: listField(message, "parts") } as never)
   } catch {
-    // A getter of a foreign object threw: this message says nothing.
+    // A getter of a foreign object threw. Skip this message.
     return []
   }
 }

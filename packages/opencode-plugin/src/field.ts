@@ -1,10 +1,10 @@
-/** Reading values whose shape is only promised: hook inputs, messages, answers of the host. Never throws. */
+/** Reads values whose shape is only promised: hook inputs, messages, answers of the host. Never throws. */
 
 export const fieldOf = (value: unknown, key: string): unknown => {
   try {
     return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
   } catch {
-    // A getter of a foreign object threw: as good as absent.
+    // A getter of a foreign object threw. Treat the field as absent.
     return undefined
   }
 }

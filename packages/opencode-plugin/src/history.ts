@@ -1,6 +1,7 @@
 /**
- * What OpenCode's messages say about a session: `{ info: { role, ... }, parts: [{ type: "tool", tool, state: { input } }, ...] }`.
- * A compaction leaves an assistant message with `summary: true`; what stood before it is the working set it started from.
+ * What OpenCode's messages say about a session: `{ info: { role, ... }, parts: [{ type: "tool", tool, state: { input } },
+ * ...] }`. A compaction leaves an assistant message with `summary: true`; the messages before it give the working set at
+ * that time.
  */
 import { toolPaths, touchPaths, type Place, type WorkingSet } from "@meridian/continuity"
 
@@ -8,7 +9,7 @@ import { fieldOf, listField, textField } from "./field.ts"
 
 export interface History {
   readonly paths: WorkingSet
-  /** The working set at the last compaction; nothing when there was none. */
+  /** The working set at the last compaction; undefined when there was none. */
   readonly pathsAtCompaction: WorkingSet | undefined
   readonly prompt: string | undefined
   readonly agent: string | undefined
@@ -21,7 +22,7 @@ export interface ModelName {
 }
 
 const PARTS_LIMIT = 200
-/** Calls name the same paths again and again; this many names hold enough different ones. */
+/** Calls repeat the same paths, so this many names contain enough different ones. */
 const TOUCHED_LIMIT = 1000
 
 export const readHistory = (messages: readonly unknown[], place: Place): History => {
@@ -45,7 +46,7 @@ export const readHistory = (messages: readonly unknown[], place: Place): History
   }
 }
 
-/** From the newest call backwards, and no further than a working set holds. */
+/** From the newest call backwards, until a working set is full. */
 const pathsOf = (messages: readonly unknown[], place: Place): WorkingSet => {
   const touched: string[] = []
   for (const message of messages.toReversed())
@@ -64,7 +65,7 @@ export const isSummary = (message: unknown): boolean => {
   return fieldOf(info, "summary") === true && textField(info, "role") !== "user"
 }
 
-/** What the person typed: text parts that no program wrote. Nothing when there is none. */
+/** What the user typed: text parts not written by a program. Undefined when there are none. */
 export const promptOf = (parts: readonly unknown[]): string | undefined => {
   const texts = parts.slice(0, PARTS_LIMIT).flatMap((part) => {
     const type = fieldOf(part, "type")
@@ -75,10 +76,10 @@ export const promptOf = (parts: readonly unknown[]): string | undefined => {
   return texts.length === 0 ? undefined : texts.join(" ")
 }
 
-/** A slash and the name of a command; `//` is a path or a comment. */
+/** A slash and the name of a command. `//` is a path or a comment. */
 export const commandIn = (prompt: string): string | undefined => /^\/([^/\s]\S*)/.exec(prompt)?.[1]
 
-/** Paths that these messages name, in their order. */
+/** Paths that these messages name, in order. */
 export const pathsIn = (messages: readonly unknown[]): readonly string[] =>
   messages.flatMap((message) => listField(message, "parts").slice(-PARTS_LIMIT).flatMap(pathsOfPart))
 
@@ -88,7 +89,7 @@ export const modelOf = (model: unknown): ModelName | undefined => {
   return providerID === undefined || modelID === undefined ? undefined : { providerID, modelID }
 }
 
-/** Tool calls and files a person attached. */
+/** Paths of tool calls and of files that the user attached. */
 const pathsOfPart = (part: unknown): readonly string[] => {
   switch (fieldOf(part, "type")) {
     case "tool":

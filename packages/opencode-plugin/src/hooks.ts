@@ -1,6 +1,6 @@
 /**
- * The hooks as OpenCode 1.18 calls them. Each is guarded: it never throws, never takes longer than its time, and changes
- * its output in one step after the work is done, so that late work cannot touch a request that has already left.
+ * The hooks as OpenCode 1.18 calls them. Each one is guarded: it never throws, never exceeds its time, and changes its
+ * output in one step after the work is done, so that late work cannot touch a request that has already left.
  */
 import { toolPaths, touchPaths, type Place, type TouchedFile } from "@meridian/continuity"
 
@@ -52,7 +52,7 @@ export const createHooks = (given: {
   const record = openInjectedRecord(place, world)
   const kinds = openRequestKinds(host, world)
 
-  /** Reads the history of a session nobody has seen yet; waits for it a little, and uses it whenever it comes. */
+  /** Reads the history of a new session. Waits for it briefly, and uses it whenever it arrives. */
   const meet = async (id: string): Promise<Session> => {
     const session = sessions.get(id)
     if (session.history === undefined) {
@@ -61,13 +61,13 @@ export const createHooks = (given: {
         .messages(id)
         .then((messages) => remember(session, messages ?? []))
         .catch((error: unknown) => complain("history", error))
-      // Waited for once: a host that does not answer must not slow down every request.
+      // Waits only once: a host that does not answer must not slow down every request.
       await withinTime(world, TIME_LIMITS.clientMs, session.history)
     }
     return session
   }
 
-  /** All that was said so far. What was folded while this was on its way is in it as well, in its place. */
+  /** Folds everything said so far. It includes, in order, what was folded while the answer was on its way. */
   const remember = (session: Session, messages: readonly unknown[]): void => {
     const history = readHistory(messages, place)
     if (messages.length > 0) {
@@ -82,7 +82,7 @@ export const createHooks = (given: {
     if (history.pathsAtCompaction !== undefined) brief.resume(session, history.pathsAtCompaction)
   }
 
-  /** Of the log and the workflows it matters when they were touched: the work may have moved on. */
+  /** For the log and the workflows the time of a touch matters: the work may have moved on. */
   const noteWork = (session: Session, paths: readonly string[]): void => {
     const time = world.now()
     const work = touchPaths([], paths, place).filter((path) => /^(?:SESSION\.md$|\.codex\/)/.test(path))
@@ -107,7 +107,7 @@ export const createHooks = (given: {
     log.write("error", `meridian: ${name} failed: ${reason.slice(0, 300)}`, { hook: name })
   }
 
-  /** One part of a request: when it fails, the others are still there. */
+  /** One part of a request. If it fails, the others remain. */
   const orNothing = <Value>(name: string, part: Promise<Value>, nothingThere: Value): Promise<Value> =>
     part.catch((error: unknown) => {
       complain(name, error)
@@ -128,7 +128,7 @@ export const createHooks = (given: {
     "chat.message": guard("chat.message", async (input, output) => {
       const prompt = promptOf(listField(output, "parts"))
       const id = textField(input, "sessionID")
-      // A message without typed text (a silent one, ours or another's) is not a prompt.
+      // A message without typed text (a silent one of ours or of another plugin) is not a prompt.
       if (id === undefined || prompt === undefined) return nothing
       const session = await meet(id)
       const message = fieldOf(output, "message")
@@ -151,7 +151,7 @@ export const createHooks = (given: {
       const id = textField(input, "sessionID")
       const command = textField(input, "command")
       const parts = listField(output, "parts")
-      // A subtask is carried out elsewhere: its text never comes as a prompt of this session.
+      // A subtask runs elsewhere: its text never arrives as a prompt of this session.
       const isSubtask = parts.some((part) => fieldOf(part, "type") === "subtask")
       if (id !== undefined && command !== undefined)
         sessions.get(id).announced = isSubtask ? undefined : { command, text: promptOf(parts) ?? "" }
@@ -211,7 +211,7 @@ export const createHooks = (given: {
         ? await orNothing("rules", rules.textFor(session, time, modelOf(model)), "")
         : ""
       const pin = pinned?.text ?? ""
-      // The host joins what is added with a single line feed; a blank line keeps the blocks apart.
+      // The host joins additions with a single line feed. A blank line separates the blocks.
       const apart = pin === "" || block === "" ? pin : `${pin}\n`
       return () => {
         const texts = pushNew(system, [apart, block])
@@ -238,7 +238,7 @@ export const createHooks = (given: {
       }
     }),
 
-    // Called for every piece of text that streams in; all but a few are passed over at once.
+    // Called for every piece of streamed text; nearly all are skipped at once.
     event: (input) =>
       EVENTS.has(textField(fieldOf(input, "event"), "type") ?? "")
         ? onKnownEvent(input, {})
@@ -251,7 +251,7 @@ const windowOf = (model: unknown): number | undefined => {
   return typeof tokens === "number" && tokens > 0 ? tokens : undefined
 }
 
-/** In place, since the host keeps its own list. A second copy of the plugin adds nothing. */
+/** Changes the list in place, because the host keeps its own. A second copy of the plugin adds nothing. */
 const pushNew = (list: unknown[], texts: readonly string[]): readonly string[] => {
   const added = texts.filter((text) => text !== "" && !list.includes(text))
   list.push(...added)

@@ -1,4 +1,4 @@
-/** The calls of the host that the plugin makes. Each is absent, slow or broken somewhere: the answer is then `undefined`. */
+/** The plugin's calls to the host. On some hosts a call is missing, slow or broken; the answer is then `undefined`. */
 import { fieldOf, listField, textField } from "./field.ts"
 import { TIME_LIMITS, withinTime, type World } from "./world.ts"
 
@@ -8,13 +8,13 @@ export interface Host {
   readonly toolIds: () => Promise<readonly string[]>
   /** The system prompts of the agents that write titles and summaries; undefined when the host did not answer. */
   readonly helperPrompts: () => Promise<readonly string[] | undefined>
-  /** Sends a message nobody answers. True when the host took it. */
+  /** Sends a message that gets no answer. True when the host accepted it. */
   readonly sendSilently: (session: string, body: object) => Promise<boolean>
   /** True, false, or unknown. */
   readonly isBusy: (session: string) => Promise<boolean | undefined>
 }
 
-/** Messages of a session that are read on first sight. */
+/** How many messages of a session are read at first. */
 export const HISTORY_LIMIT = 2_000
 const HELPERS: ReadonlySet<string> = new Set(["title", "compaction", "summary"])
 
@@ -66,10 +66,10 @@ export const openHost = (client: unknown, world: World): Host => {
   }
 }
 
-/** The SDK answers `{ data }`; some hosts and tests answer the data itself. */
+/** The SDK answers `{ data }`; some hosts and tests answer with the data itself. */
 const dataOf = (answer: unknown): unknown => fieldOf(answer, "data") ?? answer
 
-/** `mcp_<name>` for each server that is there, as rules name them. */
+/** `mcp_<name>` for each connected server, as rules name them. */
 const connectedServers = (servers: unknown): readonly string[] => {
   if (typeof servers !== "object" || servers === null) return []
   return Object.entries(servers)
@@ -78,7 +78,7 @@ const connectedServers = (servers: unknown): readonly string[] => {
     .map(([name]) => `mcp_${name.replaceAll(/[^A-Za-z0-9_-]/g, "_")}`)
 }
 
-/** The session a message list belongs to. */
+/** The session that a list of messages belongs to. */
 export const sessionOfMessages = (messages: readonly unknown[]): string | undefined => {
   for (const message of messages.slice(0, 20)) {
     const session =

@@ -1,4 +1,4 @@
-/** Writes down what was put into requests, for `meridian brief --injected`, receipts and `doctor`; when it changes. */
+/** Records what was added to requests, whenever it changes, for `meridian brief --injected`, receipts and `doctor`. */
 import { join } from "node:path"
 
 import { estimateTokens, recordInjection, type Fact, type Injection, type Place } from "@meridian/continuity"
@@ -26,7 +26,7 @@ export const openInjectedRecord = (place: Place, world: World): InjectedRecord =
       if (folder === undefined || texts.length === 0) return
       const key = `${session.id} ${request}`
       const identity = texts.join("\n")
-      // Requests of one turn carry the same text; it is written down when it changes.
+      // Requests of one turn carry the same text. It is recorded only when it changes.
       if (last.get(key) === identity) return
       last.set(key, identity)
       for (const oldest of last.keys()) {

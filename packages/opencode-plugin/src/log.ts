@@ -1,4 +1,4 @@
-/** Log lines of the plugin. Nothing here waits, and nothing here can fail the hook that logs. */
+/** Log lines of the plugin. Nothing here waits, and nothing here can make a hook fail. */
 import { sanitizeLine } from "@meridian/continuity"
 
 import { fieldOf } from "./field.ts"
@@ -15,9 +15,9 @@ export interface LogFacts {
 
 export interface Log {
   readonly write: (level: Level, message: string, facts?: LogFacts) => void
-  /** The same warning once: rule files are read at every request. */
+  /** Logs the same warning only once, because rule files are read at every request. */
   readonly warnOnce: (message: string, facts?: LogFacts) => void
-  /** A line of seed 003, in debug mode only: to the log and, where stderr is not a screen of the host, to stderr. */
+  /** A line of seed 003, only in debug mode: to the log and, unless the host draws on it, to stderr. */
   readonly trace: (message: string, facts?: LogFacts) => void
 }
 
@@ -30,7 +30,7 @@ export const openLog = (client: unknown, world: World, debug: () => boolean): Lo
   const warned = new Set<string>()
   const write: Log["write"] = (level, message, facts = {}) => {
     const extra = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
-    // Names of files stand in messages, and a name may hold a line break.
+    // Messages contain file names, and a name may contain a line break.
     callLog(client, { service: "meridian", level, message: sanitizeLine(message, MESSAGE_LENGTH), extra })
   }
   return {
@@ -50,7 +50,7 @@ export const openLog = (client: unknown, world: World, debug: () => boolean): Lo
   }
 }
 
-/** `client.app.log` of the host; absent, throwing, rejecting or never answering, it is all the same to us. */
+/** Calls the host's `client.app.log`. It may be absent, throw, reject or never answer; none of that matters here. */
 const callLog = (client: unknown, body: object): void => {
   try {
     const app = fieldOf(client, "app")
@@ -59,6 +59,6 @@ const callLog = (client: unknown, body: object): void => {
     const answer: unknown = Reflect.apply(method, app, [{ body }])
     if (answer instanceof Promise) answer.catch(() => undefined)
   } catch {
-    // There is no better place to say that the log cannot be written.
+    // There is no better place to report that the log cannot be written.
   }
 }

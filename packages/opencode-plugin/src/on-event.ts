@@ -1,4 +1,4 @@
-/** What happens in the host: sessions come, are compacted, fall silent and go; messages are taken back; lists of work change. */
+/** Events of the host: sessions are created, compacted, idle and deleted; messages are taken back; todo lists change. */
 import type { TodoItem } from "@meridian/protocol"
 
 import type { BriefLayer } from "./brief-layer.ts"
@@ -51,7 +51,7 @@ export const onEvent = async (event: unknown, listener: Listener): Promise<void>
       return
     }
     case "message.removed": {
-      // What it said no longer holds; the history is read again at the next request.
+      // The taken-back message no longer counts. The history is read again at the next request.
       const session = sessions.get(id)
       session.conversation.forget()
       session.history = undefined

@@ -1,4 +1,4 @@
-/** What the user may switch. Names are fixed; what is unknown or ill-typed is reported and ignored. */
+/** The options of the user. Names are fixed; unknown or ill-typed options are reported and ignored. */
 import { RULE_TOKENS, TEXT_LIMITS } from "@meridian/continuity"
 
 export interface Options {
@@ -32,7 +32,7 @@ export interface ReadOptions {
   readonly problems: readonly string[]
 }
 
-/** The argument of the plugin first, then the environment: what is set for one run wins over what is configured. */
+/** The plugin's argument first, then the environment: a setting for one run wins over the configuration. */
 export const readOptions = (given: unknown, environment: string | undefined): ReadOptions => {
   const parsed = parseEnvironment(environment)
   const sources = [

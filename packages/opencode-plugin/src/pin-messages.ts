@@ -1,6 +1,6 @@
 /**
- * The pinned part among the messages of a request: a message of ours behind the summary, and one for each update behind
- * the message it was made at. For this request only; nothing is stored in the host.
+ * The pinned part among the messages of a request: one message of ours after the summary, and one per update after the
+ * message where it was made. Only for this request; nothing is stored in the host.
  */
 import { fieldOf, listField, textField } from "./field.ts"
 import { isSummary } from "./history.ts"
@@ -8,13 +8,13 @@ import type { Told } from "./told.ts"
 
 export interface Compacted {
   readonly messages: unknown[]
-  /** Of the newest summary. */
+  /** The id of the newest summary. */
   readonly summary: string
-  /** The message an update of now stands behind: the last one, but before a prompt nobody has answered. */
+  /** The message that a new update would follow: the last one, or the last one before an unanswered prompt. */
   readonly last: string
 }
 
-/** Undefined when the request is of a conversation that was not compacted, or cannot be told. */
+/** Undefined when the conversation was not compacted, or this cannot be determined. */
 export const compactedMessages = (output: unknown): Compacted | undefined => {
   const messages = fieldOf(output, "messages")
   if (!Array.isArray(messages)) return undefined
@@ -25,11 +25,13 @@ export const compactedMessages = (output: unknown): Compacted | undefined => {
   return { messages, summary, last }
 }
 
-/** Every place it names is still there. */
+/** Every message that the updates follow still exists. */
 export const holds = ({ messages }: Compacted, { updates }: Told): boolean =>
   updates.every(({ after }) => messages.some((message) => idOf(message) === after))
 
-/** Changes the list in place, since the host keeps its own. What another copy of the plugin has put in is not repeated. */
+/**
+ * Changes the list in place, because the host keeps its own. Does not repeat what another copy of the plugin has inserted.
+ */
 export const insertTold = ({ messages }: Compacted, told: Told): void => {
   const texts = [{ after: told.summary, text: told.baseline }, ...told.updates]
   for (const [number, { after, text }] of texts.entries()) {
@@ -47,7 +49,7 @@ const OURS = "msg_meridian"
 
 const isOurs = (message: unknown): boolean => idOf(message)?.startsWith(OURS) === true
 
-/** As the person's messages are, but synthetic: nobody typed it. */
+/** Like a user message, but synthetic: nobody typed it. */
 const messageOf = (messages: readonly unknown[], number: number, text: string): object => {
   const info = fieldOf(messages.find(isUser), "info")
   const known = typeof info === "object" && info !== null ? info : {}

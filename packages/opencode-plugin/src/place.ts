@@ -1,4 +1,4 @@
-/** Where a plugin instance works, and whose state it tells. */
+/** Where a plugin instance works, and which folder's state it reports. */
 import { existsSync } from "node:fs"
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 
@@ -7,8 +7,8 @@ import type { Place } from "@meridian/continuity"
 import { textField } from "./field.ts"
 
 /**
- * The project is the worktree; outside of version control OpenCode says `/`, and then it is the folder the user is in.
- * A worktree that does not hold that folder is not believed either.
+ * The project is the worktree. Outside version control OpenCode reports `/`; then it is the user's folder. A worktree that
+ * does not contain that folder is not trusted either.
  */
 export const placeOf = (input: unknown, workingDirectory: string): Place => {
   const given = textField(input, "directory") ?? textField(input, "worktree") ?? workingDirectory
@@ -23,6 +23,6 @@ export const placeOf = (input: unknown, workingDirectory: string): Place => {
 
 const STATE = ["SESSION.md", ".codex/specs", ".codex/bugs"] as const
 
-/** Whose state is told: of the folder the user is in when it keeps its own, else of the project. */
+/** The state to report: that of the user's folder if it has its own, otherwise the project's. */
 export const stateRoot = ({ root, directory }: Place): string =>
   directory !== root && STATE.some((name) => existsSync(join(directory, name))) ? directory : root

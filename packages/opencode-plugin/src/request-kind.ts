@@ -1,21 +1,21 @@
 /**
- * OpenCode asks `experimental.chat.system.transform` for every request of a session, and does not say which one it is: a
- * step of the conversation, its title, or a summary. The helpers are recognised by how their own system prompts begin (the
- * built-in ones, and those a user gave them in the configuration); where the host does not name those, a summary also by
- * coming right after a compaction began with another prompt than the conversation has. Everything else is a main request, so that an unknown prompt gets
- * the rules rather than not.
+ * OpenCode calls `experimental.chat.system.transform` for every request of a session, without saying which kind it is: a
+ * step of the conversation, its title, or a summary. Helper requests are recognised by the start of their system prompts
+ * (the built-in ones, and those from the user's configuration). If the host does not name those, a request right after the
+ * start of a compaction with a different prompt is a summary. Everything else is a main request, because an unknown prompt
+ * should rather get the rules than not.
  */
 import type { Host } from "./host.ts"
 import type { Session } from "./session.ts"
 import { withinTime, type World } from "./world.ts"
 
 export interface RequestKinds {
-  /** To be called early: the host takes a moment to name its helpers. */
+  /** Call it early: the host needs a moment to name its helpers. */
   readonly prepare: () => void
   readonly isMain: (system: readonly unknown[], session: Session) => Promise<boolean>
 }
 
-/** The first time a little longer than other questions to the host: a title is asked for at the same moment. */
+/** Slightly longer than for other questions to the host, because a title is requested at the same moment. */
 const PATIENCE_MS = 100
 
 export const openRequestKinds = (host: Host, world: World): RequestKinds => {
@@ -30,7 +30,7 @@ export const openRequestKinds = (host: Host, world: World): RequestKinds => {
 
   const learn = async (): Promise<void> => {
     known = await host.helperPrompts()
-    // Nothing came: the question is asked again at the next request.
+    // No answer came. Ask again at the next request.
     if (known === undefined) asked = undefined
   }
 
@@ -45,7 +45,7 @@ export const openRequestKinds = (host: Host, world: World): RequestKinds => {
         await withinTime(world, patience, ask())
       }
       const start = startOf(system[0])
-      // Only where the host does not name its helpers: an agent may be changed in the same moment.
+      // Only if the host does not name its helpers: the agent may be switched at the same moment.
       const isOther = session.mainPrompt !== undefined && session.mainPrompt !== start
       const isSummary = known === undefined && session.isSummarising && isOther
       session.isSummarising = false
@@ -58,7 +58,7 @@ export const openRequestKinds = (host: Host, world: World): RequestKinds => {
 
 const isHelper = (system: readonly unknown[], helperPrompts: readonly string[]): boolean => {
   const helpers = helperPrompts.map(startOf).filter((start) => start !== "")
-  // Some providers put a line of their own before the prompt of the agent.
+  // Some providers add a line before the agent's prompt.
   return system.slice(0, 3).some((text) => {
     const start = startOf(text)
     return BUILT_IN.test(start) || helpers.some((helper) => start.startsWith(helper))

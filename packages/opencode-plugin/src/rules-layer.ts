@@ -18,16 +18,16 @@ import { openSurroundings } from "./situation.ts"
 import type { HookTime, World } from "./world.ts"
 
 export interface RulesLayer {
-  /** Empty when no rule applies. Without those the session was told in a silent message. */
+  /** Empty when no rule applies. Without the rules that the session was told in a silent message. */
   readonly textFor: (session: Session, time: HookTime, model?: ModelName) => Promise<string>
-  /** All that apply, for a silent message, and how the session remembers that it was told them. */
+  /** All applicable rules for a silent message. `told`: what the session should remember as told. */
   readonly forMessage: (
     session: Session,
     time: HookTime,
   ) => Promise<{ readonly text: string; readonly told: ReadonlySet<string> }>
 }
 
-/** Of what the model can hold. */
+/** The share of the model's context window. */
 const RULE_SHARE = 0.1
 
 export const openRulesLayer = (given: {
@@ -82,5 +82,5 @@ export const openRulesLayer = (given: {
   }
 }
 
-/** A rule that was changed is another rule. */
+/** A changed rule counts as a different rule. */
 const identityOf = ({ folder, path, body }: Rule): string => `${folder}\n${path}\n${body}`

@@ -1,4 +1,4 @@
-/** What the plugin knows of a session. Everything is in memory and can be rebuilt from the host's history. */
+/** What the plugin knows about a session. Everything is in memory and can be rebuilt from the host's history. */
 import type { LedgerState, TouchedFile, WorkingSet } from "@meridian/continuity"
 
 import { openConversation, type Conversation } from "./conversation.ts"
@@ -9,41 +9,43 @@ export interface Session {
   readonly id: string
   readonly conversation: Conversation
   paths: WorkingSet
-  /** What the tools touched of the log and of workflows, with when: newer than the messages that will tell it. */
+  /**
+   * Files of the log and the workflows that tools touched, with the time. Newer than the messages that will report them.
+   */
   touched: readonly TouchedFile[]
   prompt: string | undefined
   agent: string | undefined
   model: ModelName | undefined
-  /** Tokens the model can hold. */
+  /** The model's context window in tokens. */
   window: number | undefined
-  /** The slash command behind the latest prompt. */
+  /** The slash command of the latest prompt. */
   command: string | undefined
-  /** A command whose message has not come yet, with the text it will have. */
+  /** A command whose message has not arrived yet, with the text it will have. */
   announced: { readonly command: string; readonly text: string } | undefined
-  /** The history is read once, on first sight. It is waited for a little, and used whenever it comes. */
+  /** The history is read once, at first. The plugin waits for it briefly, and uses it whenever it arrives. */
   history: Promise<void> | undefined
   busy: boolean
-  /** Silent messages: whether the session has had one, why it is due another, and the rules it was told that way. */
+  /** For silent messages: whether the session has had one, why another is due, and the rules it was told. */
   told: boolean
   owed: "created" | "compacted" | undefined
   toldRules: ReadonlySet<string>
-  /** A compaction has begun, and the request for its summary has not come yet. */
+  /** A compaction has begun, and the request for its summary has not arrived yet. */
   isSummarising: boolean
-  /** How the system prompt of a main request of this session begins. */
+  /** The start of this session's system prompt in main requests. */
   mainPrompt: string | undefined
-  /** Set by a compaction; the reason why there is something to pin. */
+  /** Set by a compaction; without one there is nothing to pin. */
   pin: Pin | undefined
-  /** How the pinned part was told in messages, when it was. */
+  /** The messages in which the pinned part was told, if it was. */
   pinTold: Told | undefined
-  /** The messages of the next request carry the pinned part: its system prompt need not. */
+  /** The messages of the next request contain the pinned part, so its system prompt need not. */
   isPinInMessages: boolean
 }
 
 export interface Pin {
-  /** The working set and the ledger as they were at the compaction: later ones are in the conversation itself. */
+  /** The working set and the ledger at the compaction. The conversation itself contains later ones. */
   readonly paths: WorkingSet
   readonly ledger: LedgerState
-  /** What was pinned last. */
+  /** The last pinned text. */
   readonly text: string
 }
 
@@ -54,7 +56,7 @@ export interface Sessions {
 
 const KEPT_SESSIONS = 100
 
-/** Least recently used goes first. */
+/** The least recently used session is dropped first. */
 export const openSessions = (): Sessions => {
   const sessions = new Map<string, Session>()
   return {

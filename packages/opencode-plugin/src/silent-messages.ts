@@ -1,7 +1,7 @@
 /**
- * Rules as silent messages (seed 003): one per session, and again after a compaction. Off by default, since a message is a
- * user message to OpenCode: it carries the session's agent and model (or the default agent would take over), is marked
- * synthetic (or it would count as a prompt and spoil the title), and is sent only while nobody is being answered.
+ * Rules as silent messages (seed 003): one per session, and again after a compaction. Off by default, because to OpenCode
+ * it is a user message: it carries the session's agent and model (or the default agent would take over), is marked
+ * synthetic (or it would count as a prompt and spoil the title), and is sent only while no answer is under way.
  */
 import type { Host } from "./host.ts"
 import type { Log } from "./log.ts"
@@ -19,7 +19,7 @@ export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log, worl
   const deliver = async (session: Session): Promise<void> => {
     const reason = session.owed
     if (reason === undefined || session.busy) return
-    // Taken before the first wait, so that two events cannot send twice.
+    // Cleared before the first await, so that two events cannot send twice.
     session.owed = undefined
     if ((await host.isBusy(session.id)) === true) {
       session.owed ??= reason
@@ -57,7 +57,7 @@ export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log, worl
     },
     compacted: async (session) => {
       session.told = true
-      // The message that told them is in the summary now.
+      // The message with the rules is now part of the summary.
       session.toldRules = new Set()
       session.owed = "compacted"
       await deliver(session)

@@ -1,4 +1,4 @@
-/** What rules may ask, gathered only as far as the rules at hand do ask. */
+/** What rules may ask about, gathered only where the current rules do ask. */
 import {
   promptPaths,
   readBranch,
@@ -33,7 +33,7 @@ export const openSurroundings = (place: Place, host: Host, log: Log, world: Worl
   const toolIds = async (): Promise<readonly string[]> => {
     if (world.clock() < toolsUntil) return tools
     const answer = await host.toolIds()
-    // An empty answer came too late or not at all; it is asked again at the next request.
+    // An empty answer came too late or not at all. Ask again at the next request.
     if (answer.length === 0) {
       log.warnOnce("meridian: the host did not list its tools; rules that ask for a tool go by the last list")
       return tools
@@ -63,7 +63,7 @@ export const openSurroundings = (place: Place, host: Host, log: Log, world: Worl
   }
 }
 
-/** Those the tools touched, and those the latest prompt names: a rule for a new file is needed before it is written. */
+/** Paths that tools touched or the latest prompt names: a rule for a new file is needed before that file is written. */
 const pathsOf = ({ paths, prompt }: Session, place: Place): readonly string[] =>
   touchPaths(paths, promptPaths(prompt ?? ""), place)
 
@@ -79,7 +79,7 @@ const CI_MARKS = [
   "TEAMCITY_VERSION",
 ] as const
 
-/** `CI` decides when it is set; otherwise any mark of a known service. */
+/** `CI` decides when it is set; otherwise any variable of a known service. */
 const isCi = (environment: World["environment"]): boolean => {
   const isSet = (value: string | undefined): boolean =>
     value !== undefined && !["", "0", "false"].includes(value)

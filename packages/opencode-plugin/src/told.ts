@@ -1,21 +1,21 @@
 /**
- * How the pinned part is told to a compacted session: once behind the summary, and after that only what changed, at the
- * end of the conversation as it is then. What was told stays where it was told, so that a prompt cache keeps everything
- * before the change. When the updates have become longer than there is room for, it is told anew behind the summary.
+ * How a compacted session is told the pinned part: once after the summary, then only changes, at the end of the
+ * conversation at that time. Text stays where it was told, so that a prompt cache keeps everything before a change. When
+ * the updates no longer fit, the whole part is told again after the summary.
  *
  * Pure: a value of what was told, and a decision what to tell now.
  */
 import { estimateTokens } from "@meridian/continuity"
 
 export interface Told {
-  /** The summary it stands behind. */
+  /** The summary that it follows. */
   readonly summary: string
   readonly baseline: string
   readonly updates: readonly Update[]
 }
 
 export interface Update {
-  /** The message it stands behind. */
+  /** The message that it follows. */
   readonly after: string
   readonly text: string
 }
@@ -23,7 +23,7 @@ export interface Update {
 export interface Telling {
   readonly summary: string
   readonly pinned: string
-  /** The message an update of now would stand behind. */
+  /** The message that a new update would follow. */
   readonly last: string
   readonly maxTokens: number
 }
@@ -57,7 +57,7 @@ const render = (changed: readonly (readonly [string, string])[], gone: readonly 
     ...gone.map((heading) => `${heading}\n- no longer recorded`),
   ].join("\n\n")
 
-/** Sections by their heading; the title and its preamble are one too. */
+/** Sections by heading. The title with its preamble counts as one. */
 const blocksOf = (text: string): ReadonlyMap<string, string> => {
   const blocks = new Map<string, string>()
   let heading = ""

@@ -1,29 +1,29 @@
-/** Everything the plugin takes from outside, in one value: tests give their own, `index.ts` gives the real one. */
+/** Everything the plugin takes from outside, in one value. Tests supply their own, `index.ts` the real one. */
 export interface World {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly platform: string
-  /** Milliseconds that only go forward. */
+  /** Milliseconds that never go back. */
   readonly clock: () => number
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Resolves after so many milliseconds, unless cancelled; does not keep the process alive. */
+  /** Resolves after this time, unless cancelled. Does not keep the process alive. */
   readonly wait: (ms: number) => { readonly over: Promise<void>; readonly cancel: () => void }
   readonly print: (line: string) => void
-  /** Stderr is a terminal: the host may be drawing on it. */
+  /** Stderr is a terminal, and the host may be drawing on it. */
   readonly isScreen: boolean
 }
 
-/** A hook may take 250 ms in all. What follows fits into it, with room for work that cannot be interrupted. */
+/** A hook may take 250 ms in total. These limits fit into that, with room for work that cannot be interrupted. */
 export const TIME_LIMITS = {
-  /** The whole of a hook, from its first look to its answer. */
+  /** A whole hook, from its start to its answer. */
   hookMs: 220,
   /** After this no further file is read. */
   workMs: 150,
-  /** One call of the host that a hook waits for; a slower answer is used when it comes. */
+  /** A call to the host that a hook waits for. A later answer is used when it arrives. */
   clientMs: 50,
 } as const
 
-/** How long a hook still may work. Whatever reads files is given what is left, so that the sum keeps the limit. */
+/** How much time a hook has left. Every reader of files gets what is left, so that the total stays within the limit. */
 export interface HookTime {
   readonly leftMs: () => number
   readonly spentMs: () => number
@@ -40,7 +40,7 @@ export const startHookTime = (world: World): HookTime => {
 
 export type Boxed<Value> = { readonly kind: "done"; readonly value: Value } | { readonly kind: "late" }
 
-/** Waits for the work at most so long. A rejection is the caller's; work that comes late is not lost, only not waited for. */
+/** Waits for the work at most this long. A rejection is passed to the caller. Late work is not lost, only not awaited. */
 export const withinTime = async <Value>(
   world: World,
   ms: number,

@@ -6,7 +6,7 @@ type Colour = readonly [red: number, green: number, blue: number, alpha: number]
 
 const CSS = readFileSync(new URL("page.css", import.meta.url), "utf8")
 const TEXTS = ["text", "soft", "faint", "accent", "good", "danger", "warn", "compaction"]
-/** What text stands on; the soft ones are laid over the surface. */
+/** Backgrounds of text. The soft ones are drawn over the surface. */
 const GROUNDS = ["page", "surface"]
 const SOFT = {
   accent: "accent-soft",
@@ -16,7 +16,7 @@ const SOFT = {
   compaction: "compaction-soft",
 }
 
-/** The colours of the rule that begins with this selector. */
+/** The colours of the CSS rule that begins with this selector. */
 const colours = (selector: string): ReadonlyMap<string, Colour> => {
   const from = CSS.indexOf(`${selector} {`)
   const rule = CSS.slice(from, CSS.indexOf("}", from))

@@ -155,7 +155,7 @@ test("every answer of every operation has a status and a shape that the OpenAPI 
   }
   expect(problems).toEqual([])
   expect(scene.lines).toEqual([])
-  // These need what the requests before them have used up, a repository or a server; they have tests of their own.
+  // These need something that earlier requests have used up, a repository or a server. They have separate tests.
   const succeeded = [...statuses].filter(([, seen]) => [...seen].some((status) => status < 300))
   expect(operations.map(({ id }) => id).filter((id) => !succeeded.some(([name]) => name === id))).toEqual([
     "server.cluster",

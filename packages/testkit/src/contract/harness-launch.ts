@@ -1,4 +1,4 @@
-/** Planning: what is asked for reaches the harness, by ways that hold for any length. */
+/** Planning: what is requested reaches the harness, in ways that work for any length. */
 import { harnessSessionId } from "@meridian/protocol"
 import { type Harness, HARNESSES, type LaunchRequest, PERMISSION_TIERS } from "@meridian/spaces"
 import { expect, test } from "vitest"
@@ -34,7 +34,7 @@ export const launchContract = (harness: Harness): void => {
   })
 
   test("the registry tells the same name and binary without loading the adapter", () => {
-    // `direct` is not in this table: the command adds it.
+    // `direct` is not in this table; the command adds it.
     const entry = HARNESSES.find(({ id }) => id === harness.id) ?? harness
     expect([entry.name, entry.binary]).toEqual([harness.name, harness.binary])
   })

@@ -1,4 +1,4 @@
-/** A recorded run, and reading it again. */
+/** A recorded run, and how to read it again. */
 import type { Harness, HarnessEvent, ProcessEnd, Verdict } from "@meridian/spaces"
 import { readStream } from "@meridian/spaces"
 
@@ -38,7 +38,7 @@ export const withLines = (run: RecordedRun, lines: readonly string[]): RecordedR
   stdout: bytes(lines.map((line) => `${line}\n`).join("")),
 })
 
-/** Any recording that ended well: what the tests of a single case are made from. */
+/** Any recording that ended well, as material for tests of a single case. */
 export const oneSuccess = (runs: readonly RecordedRun[]): RecordedRun => {
   const run = runs.find(({ expected }) => expected.status === "succeeded")
   if (run === undefined) throw new Error("a contract needs one successful recording")

@@ -1,4 +1,4 @@
-/** Reading: any stream, in any pieces, with any noise, gives the verdict it deserves. */
+/** Reading: any stream, in any pieces, with any noise, gives the right verdict. */
 import { encodeEvent, type Harness, readStream } from "@meridian/spaces"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -27,7 +27,7 @@ export const streamContract = (harness: Harness, runs: readonly RecordedRun[]): 
     const id = verdict.harnessSessionId
     const told = events.filter((event) => event.type === "session")
     expect(told).toEqual(id === undefined ? [] : [{ type: "session", harnessSessionId: id }])
-    // Hooks of the harness may speak before the session has its name.
+    // Hooks of the harness may print before the session has its name.
     expect(events.filter((event) => event.type !== "other").slice(0, 1)).toEqual(told)
   })
 
@@ -111,7 +111,7 @@ export const streamContract = (harness: Harness, runs: readonly RecordedRun[]): 
   })
 }
 
-/** Keys and short words of a recorded line: what random lines are made of, so that they come close to real ones. */
+/** Keys and short words of a recorded line. Random lines are made from them, so that they come close to real ones. */
 const namesIn = (line: string): readonly string[] =>
   [...line.matchAll(/"([A-Za-z_.-]{2,24})"/g)].map((match) => match[1] ?? "")
 

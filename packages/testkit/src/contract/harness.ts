@@ -1,6 +1,6 @@
 /**
- * What every harness adapter promises, whatever its stream looks like. A new adapter passes this over recordings of its
- * own; the table of expected verdicts comes from the caller.
+ * What every harness adapter promises, whatever its stream looks like. A new adapter passes this with its own recordings;
+ * the caller supplies the table of expected verdicts.
  */
 import type { Harness } from "@meridian/spaces"
 import { describe } from "vitest"

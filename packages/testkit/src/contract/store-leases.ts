@@ -1,4 +1,4 @@
-/** Who may write, what others are told, and the outputs that are kept. */
+/** Who may write, what other clients learn, and the kept outputs. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -41,7 +41,7 @@ export const leaseContract = (subject: StoreUnderTest): void => {
         yield* store.leases.rest(fence)
         const again = yield* store.leases.acquire("ses_1")
         expect(again).toMatchObject({ kind: "acquired", abandoned: false, seq: 2 })
-        // Its number, or a newer one when the moment was over.
+        // The same number, or a newer one when the moment was over.
         expect(again.kind === "acquired" && again.fence.number >= fence.number).toBe(true)
       }),
     ))
@@ -125,7 +125,7 @@ export const leaseContract = (subject: StoreUnderTest): void => {
         yield* append(one, { session: "ses_1", after: 1, events: [interrupt] })
         yield* Effect.sleep(500)
         expect(hint.pollUnsafe()).toBeUndefined()
-        // One may be lost; not all of them.
+        // One hint may be lost, but not all of them.
         for (let after = 2; after < 40 && hint.pollUnsafe() === undefined; after += 1) {
           yield* append(other, { session: "ses_1", after, events: [interrupt] })
           yield* Effect.sleep(200)

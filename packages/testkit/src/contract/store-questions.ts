@@ -1,4 +1,4 @@
-/** Questions that are no permission requests: of calls, and of the engine, with which a session waits. */
+/** Questions other than permission requests: from calls, and from the engine, for which the session waits. */
 import { NEVER } from "@meridian/engine/store-port"
 import { messageId, questionId, type DurableEvent, type QuestionKind } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -63,7 +63,7 @@ export const questionsContract = (subject: StoreUnderTest): void => {
         ])
         expect((yield* store.questions("ses_open")).map(({ event }) => event)).toEqual([found[0]?.event])
         expect(yield* store.questions("ses_answered")).toEqual([])
-        // The answer is a time that has come: whoever looks at the timers goes on.
+        // The answer makes the session due: the next check of the timers resumes it.
         expect((yield* store.parked).toSorted((left, right) => left.until - right.until)).toEqual([
           { session: "ses_answered", until: 0 },
           { session: "ses_open", until: NEVER },

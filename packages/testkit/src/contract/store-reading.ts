@@ -1,4 +1,4 @@
-/** What is read back: events, messages, inputs, and the lists over all sessions. */
+/** What is read back: events, messages, inputs, and the lists across all sessions. */
 import type { EventFrames, StoreVerbs } from "@meridian/engine/store-port"
 import { messageId, sessionId, type DurableEvent, type Failure } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -57,7 +57,7 @@ const COMPACTED: DurableEvent = {
   },
 }
 
-/** A session in which most things have happened once. */
+/** A session in which most things happened once. */
 const CONVERSATION: readonly DurableEvent[] = [
   created("ses_1"),
   admitted("a"),

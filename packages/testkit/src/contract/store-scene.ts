@@ -20,31 +20,31 @@ import { TestClock } from "effect/testing"
 import { test } from "vitest"
 
 export interface TestedStore extends OpenedStore {
-  /** Its process is gone, and others can know it when this is done. */
+  /** Ends its process. Completes when other clients can know it. */
   readonly die: Effect.Effect<void>
 }
 
-/** What a store under test gives: how its process ends, and nothing about when others notice. */
+/** What a store under test supplies: how its process ends. When others notice is not part of it. */
 export interface OpenedClient extends OpenedStore {
   readonly die: () => void
 }
 
 export interface StoreUnderTest {
   readonly name: string
-  /** A new, empty store. Opening it again gives one more client of the same. */
+  /** A new, empty store. Each `open` gives one more client of the same store. */
   readonly create: () => {
     readonly open: Effect.Effect<OpenedClient, Failure, Ids | Scope.Scope>
     readonly leaseMs: number
-    /** How long others need to be sure that a client is gone. */
+    /** How long other clients need to be sure that a client is gone. */
     readonly noticeMs?: number
   }
-  /** It lives inside one process: there is never a second client. */
+  /** The store lives inside one process, so there is never a second client. */
   readonly isPrivate?: boolean
-  /** Gives the effect names, and a clock that the suite moves. */
+  /** Runs the effect with ids and with a clock that the suite moves. */
   readonly run: <A>(effect: Effect.Effect<A, Failure, Ids | Scope.Scope>) => Promise<A>
 }
 
-/** Lets time pass until it is over. */
+/** Lets time pass until the effect is done. */
 export const throughTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
@@ -85,11 +85,11 @@ export const withTwo = <A>(
   )
 }
 
-/** A test for stores that more than one process can open; for others there is no such test. */
+/** A test for stores that several processes can open. For other stores it does not exist. */
 export const testWithTwo = ({ isPrivate = false }: StoreUnderTest): typeof test | (() => void) =>
   isPrivate ? () => undefined : test
 
-/** Appends, waits until it is safe, and says what the answer was. */
+/** Appends, waits until it is safe, and returns the kind of answer. */
 export const append = (
   store: StoreVerbs,
   given: Partial<Append> & Pick<Append, "session" | "after">,

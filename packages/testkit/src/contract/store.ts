@@ -1,6 +1,6 @@
 /**
- * What every store promises, whatever is behind it. The runner relies on nothing else. Everything runs on simulated time, so
- * a store that takes long takes no longer here.
+ * What every store promises, whatever is behind it. The runner relies on nothing else. Everything runs on simulated time,
+ * so a slow store takes no longer here.
  */
 import { describe } from "vitest"
 

@@ -1,4 +1,4 @@
-/** What a log says, derived from its events on the spot: the slow and simple way, to compare a quick one with. */
+/** What a log says, derived from its events on demand: the slow and simple way, to compare a fast one with. */
 import {
   NEVER,
   nextTitle,
@@ -71,7 +71,7 @@ const taskOf = (created: Stored<"session.next.created.1"> | undefined): SessionS
   return { sessionID, messageID, callID, depth }
 }
 
-/** Until when it waits for its provider, or for an answer. */
+/** Until when the session waits for its provider or for an answer. */
 export const parkedUntil = (events: readonly StoredEvent[]): number | undefined => {
   const ending = parkingOf(events)
   if (ending?.type === "session.next.parked.1") return Math.round(ending.data.until)
@@ -82,7 +82,7 @@ export const parkedUntil = (events: readonly StoredEvent[]): number | undefined 
     : undefined
 }
 
-/** What was said is no part of the conversation any more, and neither is what became of it. */
+/** An undo of the conversation: what was said, and what came of it, no longer belongs to it. */
 const isTakenBack = (event: StoredEvent): boolean =>
   event.type === "session.next.undo.ended.1" && event.data.conversation
 
@@ -142,7 +142,7 @@ export const requestsOf = (session: string, events: readonly StoredEvent[]): rea
     .map((event) => ({ session, event }))
 }
 
-/** The engine's own first. */
+/** The engine's own questions first. */
 export const questionsOf = (session: string, events: readonly StoredEvent[]): readonly OpenQuestion[] => {
   const asked = events.filter(is("session.next.question.asked.1"))
   const replied = new Set(
@@ -202,7 +202,7 @@ const answersOf = (events: readonly StoredEvent[]) =>
       return outcomeOf(events, { assistantMessageID, callID }, question.seq) === undefined
     })
 
-/** An input wants to be run, or a call has its answer, and no interrupt came behind it. */
+/** An input wants to run, or a call has its answer, and no interrupt came after it. */
 export const isRunnable = (session: string, events: readonly StoredEvent[]): boolean => {
   if (parkedUntil(events) !== undefined) return false
   const interruptSeq = last(events, "session.next.interrupt.requested.1")?.seq ?? 0
@@ -214,7 +214,7 @@ export const isRunnable = (session: string, events: readonly StoredEvent[]): boo
   )
 }
 
-/** What was approved for good in a session and not revoked there since, oldest first. */
+/** What was approved permanently in a session and not revoked there since, oldest first. */
 export const approvalsOf = (session: string, events: readonly StoredEvent[]): readonly GivenApproval[] =>
   events
     .filter(is("session.next.permission.replied.1"))

@@ -1,6 +1,6 @@
 /**
- * What the clients of a memory store share: the logs of all sessions, who owns them, names in use, kept outputs. Every change
- * is one synchronous step, so it is atomic; whatever is slow or unreliable happens between a client and this.
+ * What the clients of a memory store share: the logs of all sessions, their owners, names in use, kept outputs. Every
+ * change is one synchronous step, so it is atomic. Everything slow or unreliable happens between a client and this.
  */
 import { randomUUID } from "node:crypto"
 
@@ -9,7 +9,7 @@ import type { DurableEvent, StoredEvent } from "@meridian/protocol"
 
 export interface MemorySession {
   readonly id: string
-  /** In the order in which they were made. */
+  /** The order of creation. */
   readonly place: number
   readonly events: StoredEvent[]
   fence: number
@@ -35,12 +35,12 @@ export interface MemoryDatabase {
   readonly owners: Map<string, Owner>
   readonly outputs: Map<string, Uint8Array>
   readonly append: (append: Omit<Append, "durability">) => Answer
-  /** Makes a session of events that nobody has seen. */
+  /** Makes a session from events that nobody has seen. */
   readonly publish: (id: string, events: readonly DatedEvent[]) => "published" | "taken"
-  /** A session that comes under the same id later begins with the next fence. */
+  /** A later session with the same id begins with the next fence. */
   readonly remove: (id: string) => void
   readonly isCurrent: (fence: Fence) => boolean
-  /** Called after each change, with the session and whoever made it. */
+  /** Called after each change, with the session and the client that made it. */
   readonly onChange: (look: (session: string, by: string) => void) => () => void
   readonly tell: (session: string, by: string) => void
   readonly nextName: () => string
@@ -49,7 +49,7 @@ export interface MemoryDatabase {
 export const createMemoryDatabase = (): MemoryDatabase => {
   const sessions = new Map<string, MemorySession>()
   const names = new Set<string>()
-  /** The fences of sessions that were removed. */
+  /** The fences of removed sessions. */
   const retired = new Map<string, number>()
   const looks = new Set<(session: string, by: string) => void>()
   let drafts = 0
@@ -76,7 +76,7 @@ export const createMemoryDatabase = (): MemoryDatabase => {
     const claim = claimsOf(events).find((claimed) => names.has(nameOf(claimed)))
     if (claim !== undefined) return { kind: "taken", claim }
     const stored = (session ?? makeSession(id)).events
-    // As it comes back from a log: without what JSON does not keep.
+    // As it would come back from a log: without what JSON does not keep.
     for (const event of events) stored.push({ ...asStored(event), seq: stored.length + 1, time })
     remember(events)
     return { kind: "committed" }
@@ -119,7 +119,7 @@ export const createMemoryDatabase = (): MemoryDatabase => {
 
 const nameOf = ({ kind, id }: Claim): string => `${kind} ${id}`
 
-/** A message's id may not be an input's as well. */
+/** The id of a message may not also be the id of an input. */
 const messageIds = (event: DurableEvent): readonly string[] => {
   if (event.type === "session.next.step.started.1") return [event.data.assistantMessageID]
   if (event.type === "session.next.context.updated.1" || event.type === "session.next.prompted.1")

@@ -1,7 +1,7 @@
 /**
- * A store in memory that is difficult on purpose: every answer comes late, answers of different questions come in any
- * order, hints get lost, and some verbs fail, before or after they did their work. Several clients share one database, as
- * processes share a server. Nothing here is quick; everything is simple, so that a quick store can be compared with it.
+ * A store in memory that is difficult on purpose: every answer comes late, answers to different requests come in any order,
+ * hints get lost, and some verbs fail, before or after they did their work. Several clients share one database, as
+ * processes share a server. Nothing here is fast and everything is simple, so that a fast store can be compared with it.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -48,19 +48,19 @@ export { createMemoryDatabase, type MemoryDatabase } from "./memory-database.ts"
 export interface MemoryStoreOptions {
   readonly database: MemoryDatabase
   readonly leaseMs: number
-  /** In [0, 1); decides delays, order, losses and failures. */
+  /** In [0, 1). Decides delays, order, losses and failures. */
   readonly chance: () => number
-  /** How often a verb fails, in [0, 1]. Half of the failures of a write happen after it was stored. */
+  /** How often a verb fails, in [0, 1]. Half of the failed writes are stored first. */
   readonly failures?: () => number
-  /** How many milliseconds an answer may take; 0: it only waits for its turn. */
+  /** The longest delay of an answer in milliseconds. 0: it only waits for its turn. */
   readonly delayMs?: number
-  /** Others know that this client is gone for good. */
+  /** Other clients know that this one is gone for good. */
   readonly isGone?: () => boolean
-  /** Called before and after everything that changes the database; a test stops a process there. */
+  /** Called before and after every change of the database. A test stops a process there. */
   readonly tap?: (point: string) => void
-  /** Told how many events each append has stored. */
+  /** Called with the number of events that each append has stored. */
   readonly wrote?: (events: number) => void
-  /** How a loop that nobody waits for is run. */
+  /** How to run a loop that nothing waits for. */
   readonly inBackground?: <A>(loop: Effect.Effect<A>) => Effect.Effect<A>
 }
 
@@ -109,7 +109,7 @@ export const openMemoryStore = (
         return answer
       })
 
-    /** May be done and fail nevertheless: the answer got lost. */
+    /** May do the work and fail nevertheless: the answer got lost. */
     const change = <A>(body: () => A): Effect.Effect<A, Failure> =>
       Effect.tap(tapped(body), () => Effect.suspend(trouble))
 
@@ -134,7 +134,7 @@ export const openMemoryStore = (
     const held = new Set<string>()
     const release = ({ session: id, number }: Fence): void => {
       held.delete(id)
-      // The dead give nothing back.
+      // A dead client releases nothing.
       if (owner.isGone()) return
       const session = database.sessions.get(id)
       if (session !== undefined && session.fence === number && session.owner === me) session.owner = undefined
@@ -159,7 +159,7 @@ export const openMemoryStore = (
     const abandoned = (): readonly string[] =>
       all().flatMap(({ id, owner: by }) => (by !== undefined && by !== me && isLost(by) ? [id] : []))
 
-    /** Whoever is gone and holds nothing is told once: it may have acknowledged what it did not begin with. */
+    /** A dead client without leases is reported once: it may have acknowledged work that it did not begin. */
     const forgetGone = (): boolean => {
       const gone = [...database.owners.values()].filter((other) => other.id !== me && other.isGone())
       for (const { id } of gone) database.owners.delete(id)
@@ -183,7 +183,7 @@ export const openMemoryStore = (
       }),
     )
 
-    /** Each once, by whoever gave it first. */
+    /** Each once, from the session that gave it first. */
     const given = (): readonly GivenApproval[] => {
       const found: GivenApproval[] = []
       for (const { id, events } of all())
@@ -212,7 +212,7 @@ export const openMemoryStore = (
         }).pipe(
           Effect.map((answer) => {
             if (answer.kind !== "committed") return answer
-            // A caller that does not wait for this would be found out.
+            // Catches a caller that does not wait for this.
             return {
               kind: "committed",
               safe: append.durability === "progress" ? Effect.void : ask(() => undefined),
@@ -327,7 +327,7 @@ export const openMemoryStore = (
           }
         }),
       leases: {
-        // Whoever did not hear that it has a lease would keep it for ever.
+        // A client that misses the answer would otherwise keep the lease for ever.
         acquire: (session) => tapped(() => acquire(session)),
         renew: (fence) => ask(() => (database.isCurrent(fence) ? "kept" : "lost")),
         rest: (fence) => Effect.sync(() => void resting.set(fence.session, fence)),
@@ -357,7 +357,7 @@ export const openMemoryStore = (
         Effect.acquireRelease(
           Effect.sync(() =>
             database.onChange((session, by) => {
-              // A hint may be lost, and may not know what it is about.
+              // A hint may be lost, and may not name its session.
               const luck = chance()
               if (by !== me && luck < 0.9)
                 Queue.offerUnsafe(queue, { session: luck < 0.5 ? session : undefined })
@@ -388,7 +388,7 @@ const pageOf = (
 ): readonly StoredEvent[] =>
   upTo(events.slice(after, after + limit), bytes ?? Number.POSITIVE_INFINITY, ({ data }) => data)
 
-/** The item that reaches the size, with those before it, is the last. */
+/** The item with which the total reaches the size is the last. */
 const upTo = <Item>(
   items: readonly Item[],
   bytes: number,

@@ -1,8 +1,9 @@
 /**
- * A real Postgres for tests: a folder of its own, a port of its own, gone when it is stopped or when whoever started it is
- * gone. `MERIDIAN_TEST_POSTGRES` names one that runs already.
+ * A real Postgres for tests, with its own folder and port. It is gone when it is stopped, or when the process that started
+ * it is gone. `MERIDIAN_TEST_POSTGRES` names a server that already runs.
  *
- * Postgres does not run as root, and another user may not see our folders: so the program is copied to where it runs.
+ * Postgres does not run as root, and another user may not read our folders. So the program is copied to the place where it
+ * runs.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
@@ -25,16 +26,16 @@ import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
 export interface PostgresServer {
-  /** An address without a schema: each test takes one of its own. */
+  /** An address without a schema: each test uses its own. */
   readonly address: string
   readonly port: number
-  /** Ends it: `smart` waits for nobody, `crash` does not even tell its own children. */
+  /** Ends it. `smart` waits for nothing, `crash` does not even tell its own children. */
   readonly stop: (how?: "shutdown" | "crash") => Promise<void>
-  /** Begins again on the same data, after a stop. */
+  /** Starts again on the same data, after a stop. */
   readonly start: () => Promise<void>
   /** A second server that follows this one until it is promoted. */
   readonly standby: (settings?: readonly string[]) => Promise<PostgresServer>
-  /** A standby becomes a server that can be written. */
+  /** Makes a standby writable. */
   readonly promote: () => Promise<void>
   readonly remove: () => Promise<void>
 }
@@ -106,7 +107,7 @@ const openIn = async (
     })
   }
 
-  /** After a crash the data belongs to the old server until the last of its processes is gone. */
+  /** After a crash the data belongs to the old server until its last process is gone. */
   const start = async (): Promise<void> => {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const begun = begin()
@@ -159,13 +160,13 @@ const openIn = async (
   }
 }
 
-/** No disk has to be waited for: what these tests kill is a process, never a machine. */
+/** No need to wait for a disk: these tests kill processes, never a machine. */
 const SETTINGS = ["max_connections=200", "fsync=off"]
 
-/** The user that owns nothing. */
+/** A user that owns nothing. */
 const NOBODY = 65_534
 
-/** Ends the server when our end of the pipe closes, which it does when we are gone, however that happened. */
+/** Ends the server when our end of the pipe closes. That happens when we are gone, for any reason. */
 const WATCHED = [
   "exec 3<&0",
   '"$@" 3<&- & server=$!',
@@ -189,7 +190,7 @@ const installProgram = (folder: string): string => {
   if (packaged === undefined)
     throw new Error("there is no Postgres for this machine: set MERIDIAN_TEST_POSTGRES")
   const home = join(folder, "program")
-  // A link stays as it is written: one that leads back into our folders is one that the server's user cannot follow.
+  // Links are copied unchanged. The server's user cannot follow one that leads back into our folders.
   cpSync(packaged, home, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith(".a") })
   for (const link of linksOf(packaged)) {
     const path = join(home, link.path)
@@ -213,7 +214,7 @@ interface Link {
   readonly target: string
 }
 
-/** A package holds no links; it lists them. */
+/** A package contains no links; it lists them. */
 const linksOf = (packaged: string): readonly Link[] => {
   const listed: unknown = JSON.parse(readFileSync(join(packaged, "pg-symlinks.json"), "utf8"))
   return Array.isArray(listed) ? listed.flatMap(linkOf) : []
@@ -226,7 +227,7 @@ const linkOf = (value: unknown): readonly Link[] => {
   ]
 }
 
-/** Both are told from the package's own folder. */
+/** Both are relative to the package's folder. */
 const within = (path: string): string => path.replace(/^native\//, "")
 const relativeTo = (link: string, target: string): string =>
   dirname(link) === dirname(target) ? target.slice(dirname(target).length + 1) : join("..", within(target))

@@ -1,6 +1,6 @@
 /**
- * One server for all tests of a run: the run itself starts it when the first test asks, and removes it at the end. A test
- * takes a schema of its own there. Whoever stops or breaks a server opens one of its own.
+ * One server for all tests of a run. The run starts it when the first test asks, and removes it at the end. A test uses its
+ * own schema there. A test that stops or breaks a server opens a separate one.
  */
 import { once } from "node:events"
 import { connect, createServer } from "node:net"
@@ -12,7 +12,7 @@ import { openPostgres, type PostgresServer } from "./postgres-server.ts"
 /* oxlint-disable node/no-process-env -- a test run is told by its environment */
 const BROKER = "MERIDIAN_TEST_POSTGRES_BROKER"
 
-/** For the run: answers with the address on a socket in this folder. Gives back how to end it. */
+/** For the run: answers with the address on a socket in this folder. Returns how to end it. */
 export const offerSharedPostgres = async (folder: string): Promise<() => Promise<void>> => {
   let server: Promise<PostgresServer> | undefined
   const broker = createServer((socket) => {

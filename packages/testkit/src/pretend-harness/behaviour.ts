@@ -8,42 +8,45 @@ export interface PretendBehaviour {
   readonly replay?: string
   readonly exitCode?: number
   readonly stderr?: string
-  /** Lines printed before the answer, as they are. */
+  /** Lines printed before the answer, unchanged. */
   readonly noise?: readonly string[]
-  /** The first `times` calls fail in the words of the harness, later ones answer. */
+  /** The first `times` calls fail in the harness's words; later ones answer. */
   readonly failFirst?: {
     readonly times: number
     readonly failure: PretendFailure
-    /** Instead of the usual words. */
+    /** Replaces the usual words. */
     readonly words?: string
   }
   /** `before`: prints nothing and stays. `within`: shows its session, then stays. `after`: answers and stays. */
   readonly hang?: "before" | "within" | "after"
-  /** These signals do not end it. */
+  /** Signals that do not end it. */
   readonly ignoreSignals?: readonly NodeJS.Signals[]
-  /** Ends itself by a signal after it has shown its session. */
+  /** Ends itself with a signal after it has shown its session. */
   readonly dieBy?: NodeJS.Signals
   /** Prints that many lines of that many bytes before the answer. */
   readonly flood?: { readonly lines: number; readonly bytes: number }
-  /** `late`: reads its stdin only after `release` exists. `unread`: never reads it. `closed`: closes it at once. */
+  /** `late`: reads its stdin only once `release` exists. `unread`: never reads it. `closed`: closes it at once. */
   readonly stdin?: "late" | "unread" | "closed"
-  /** Leaves a child behind that holds stdout and stderr open for so many seconds. */
+  /** Leaves a child behind that holds stdout and stderr open for this many seconds. */
   readonly grandchildSeconds?: number
-  /** Waits for this file before it answers: how a test keeps it running without guessing times. */
+  /** Waits for this file before it answers, so that a test keeps it running without guessing times. */
   readonly release?: string
   /** Files it writes, relative to its working directory. */
   readonly writes?: Readonly<Record<string, string>>
-  /** A command line it carries out there, once it has written them. */
+  /** A command line that it runs there, after writing the files. */
   readonly does?: string
   /** Written to $MERIDIAN_REPORT_PATH. */
   readonly report?: string
-  /** Without a terminal, too, it leaves the session files the real one would leave. */
+  /** Leaves the session files of the real one even without a terminal. */
   readonly keeps?: boolean
-  /** One turn after the other, each worth 30 cents, until it is ended; with `keeps` (see `circles.ts`). */
+  /** Makes one turn after the other, each worth 30 cents, until it is ended; with `keeps` (see `circles.ts`). */
   readonly circles?: { readonly everyMs: number }
-  /** It knows no session that it is asked to go on with. */
+  /** Does not know the session that it is asked to continue. */
   readonly forgets?: boolean
-  /** Started on a terminal: leaves the session files the real one would leave. Its session id, if the harness chooses it. */
+  /**
+   * For a start on a terminal: leaves the session files of the real one. The value is its session id, if the harness
+   * chooses it.
+   */
   readonly session?: string
 }
 
@@ -54,7 +57,7 @@ export type PretendFailure =
   | "authentication"
   | "context_overflow"
 
-/** One call, as it is appended to `<name>.calls.jsonl` beside the launcher, before anything else happens. */
+/** One call, appended to `<name>.calls.jsonl` beside the launcher before anything else happens. */
 export interface PretendCall {
   readonly argv: readonly string[]
   readonly cwd: string
@@ -66,6 +69,6 @@ export interface PretendCall {
   readonly stdin?: string
   /** The process it left behind. */
   readonly grandchild?: number
-  /** The last signal it did not obey. */
+  /** The last signal that it ignored. */
   readonly ignored?: string
 }

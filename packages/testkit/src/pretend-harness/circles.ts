@@ -1,7 +1,7 @@
 /**
- * A model that goes round in circles: a turn with one call after the other, until somebody ends the harness. What a turn used is
- * told, and kept, where the real one tells and keeps it: Claude's lines leave out what was written, Codex's tell nothing before
- * the end. A turn that was answered is a line of `<launcher>.rounds.jsonl`, whatever becomes of the harness.
+ * A model that goes round in circles: a turn with one call after the other, until the harness is ended. The usage of a turn
+ * is reported and stored where the real harness does it: Claude's lines omit output tokens, Codex's report nothing before
+ * the end. Each answered turn is a line of `<launcher>.rounds.jsonl`, whatever becomes of the harness.
  */
 import { appendFileSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -13,12 +13,12 @@ export interface Circling {
   readonly model: string
   readonly launcher: string
   readonly home: string
-  /** Where what it says is written down. */
+  /** The file with everything it prints. */
   readonly events: string
   readonly say: (lines: readonly object[]) => void
 }
 
-/** Tokens of a turn that costs 30 cents at the price of the model. */
+/** The tokens of a turn that costs 30 cents at the model's price. */
 const USED = {
   claude: { input: 50_000, output: 20_000 },
   codex: { input: 11_429, output: 20_000 },
@@ -40,7 +40,7 @@ export const goInCircles = async (
 
 const HEARD_MS = 20
 
-/** A busy machine must not let it run ahead of whoever watches it. */
+/** On a busy machine it must not run ahead of its observer. */
 const wasHeard = ({ events }: Circling, id: string): boolean => readFileSync(events, "utf8").includes(id)
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

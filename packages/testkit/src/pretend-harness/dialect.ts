@@ -1,4 +1,4 @@
-/** The streams of the three CLIs, as far as a pretend one speaks them: shapes as in `test/fixture/recordings`. */
+/** The streams of the three CLIs, limited to what a pretend one prints: shapes as in `test/fixture/recordings`. */
 import type { PretendFailure, PretendName } from "./behaviour.ts"
 
 export interface Spoken {
@@ -18,7 +18,7 @@ const REFUSALS: Readonly<Record<PretendFailure, readonly [status: number, words:
   context_overflow: [400, "This model's maximum context length is 200000 tokens."],
 }
 
-/** What each says, and where, of a session it does not know. */
+/** What each CLI prints, and where, about an unknown session. */
 export const UNKNOWN_SESSION: Readonly<
   Record<PretendName, { readonly lines: readonly object[]; readonly stderr: string }>
 > = {

@@ -1,4 +1,4 @@
-/** Puts a pretend `claude`, `codex` or `opencode` into a folder for PATH, and tells afterwards how it was called. */
+/** Puts a pretend `claude`, `codex` or `opencode` into a folder for PATH, and later reports how it was called. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -7,7 +7,7 @@ import type { PretendBehaviour, PretendCall, PretendName } from "./behaviour.ts"
 export interface PretendHarness {
   /** The program itself. */
   readonly path: string
-  /** Every call so far, oldest first; `stdin` once it was read. */
+  /** Every call so far, oldest first. `stdin` appears once it was read. */
   readonly calls: () => readonly PretendCall[]
   /** Changes what the next call does. */
   readonly behave: (behaviour: PretendBehaviour) => void

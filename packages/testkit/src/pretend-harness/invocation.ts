@@ -1,16 +1,16 @@
-/** What the words on the command line ask a pretend harness for. */
+/** What the command line asks of a pretend harness. */
 import type { PretendCall, PretendName } from "./behaviour.ts"
 
 export interface Invocation {
   readonly mode: PretendCall["mode"]
   readonly session: string
-  /** "" where nobody named one. */
+  /** "" when none was named. */
   readonly model: string
-  /** It was asked to go on with that session, or with a copy of another. */
+  /** It was asked to continue that session, or a copy of another. */
   readonly isResumed: boolean
 }
 
-/** `fresh` is the id of a session that the harness itself would choose. */
+/** `fresh`: the session id that the harness itself would choose. */
 export const readInvocation = (name: PretendName, argv: readonly string[], fresh: string): Invocation => ({
   ...READERS[name](argv, fresh),
   model: after(argv, "--model", "-m") ?? "",

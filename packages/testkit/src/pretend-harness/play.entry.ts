@@ -1,6 +1,6 @@
 /**
- * The pretend harness itself: `node play.entry.ts <claude|codex|opencode> <launcher> <the words it was called with>`. Its
- * behaviour is `<launcher>.behaviour.json`, its calls are appended to `<launcher>.calls.jsonl`.
+ * The pretend harness itself: `node play.entry.ts <claude|codex|opencode> <launcher> <its arguments>`. Its behaviour is in
+ * `<launcher>.behaviour.json`; its calls are appended to `<launcher>.calls.jsonl`.
  */
 import { execFileSync, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -40,7 +40,7 @@ const note = (fields: object): void => {
   appendFileSync(`${launcher}.calls.jsonl`, `${JSON.stringify({ pid: process.pid, ...fields })}\n`)
 }
 
-/** Written synchronously and whole: this process may die right after. */
+/** Written synchronously and completely, because this process may die right after. */
 const print = (text: string, to: 1 | 2 = 1): void => {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.byteLength;) {
@@ -48,7 +48,7 @@ const print = (text: string, to: 1 | 2 = 1): void => {
       at += writeSync(to, bytes, at)
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error
-      // The pipe is full; a blocking pause keeps this program simple.
+      // The pipe is full. A blocking pause keeps this program simple.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
   }

@@ -1,4 +1,4 @@
-/** What an interactive CLI leaves behind of its session, in the places where the real one does. */
+/** What an interactive CLI leaves behind for its session, in the same places as the real one. */
 import { appendFileSync, mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -44,7 +44,7 @@ const codex = ({ session, cwd, env }: Left): void => {
   const folder = join(env["CODEX_HOME"] ?? join(home(env), ".codex"), "sessions", year, month, day)
   mkdirSync(folder, { recursive: true })
   const name = `rollout-${now.slice(0, 19).replaceAll(":", "-")}-${session}.jsonl`
-  // A thread that goes on goes on in its file.
+  // A continued thread continues in its file.
   const file = join(folder, readdirSync(folder).find((known) => known.endsWith(`-${session}.jsonl`)) ?? name)
   const meta = {
     timestamp: now,

@@ -1,9 +1,9 @@
-/** What a wire format has to say: a whole answer, or the same answer as a stream of server-sent events. */
+/** What a wire format must provide: a whole answer, or the same answer as a stream of server-sent events. */
 import type { Fault, FaultFamily, ReplyPart, ScriptUsage } from "@meridian/engine/script"
 
 /** A reply with everything decided, ready to be written in any format. */
 export interface Answer {
-  /** Six digits from the number of the request; every id of the answer is made of it. */
+  /** Six digits from the number of the request. Every id of the answer is made from it. */
   readonly id: string
   readonly n: number
   readonly model: string
@@ -11,7 +11,7 @@ export interface Answer {
   readonly usage: Required<ScriptUsage>
   readonly finish: "stop" | "length" | "content-filter" | "tool-calls"
   readonly includeUsage: boolean
-  /** Leave out what makes the stream complete. */
+  /** Omits what makes the stream complete. */
   readonly unfinished: boolean
 }
 
@@ -29,11 +29,11 @@ export const bare = (value: unknown): string =>
 export const named = (event: string, value: unknown): string =>
   `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`
 
-/** The first of a kind has the plain name, the others a number behind it. */
+/** The first of a kind has the plain name; the others have a number after it. */
 export const partId = (prefix: string, answer: Answer, index: number): string =>
   index === 0 ? `${prefix}${answer.id}` : `${prefix}${answer.id}_${index}`
 
-/** Numbers the parts of each kind: ids of tool calls count tools, not parts. */
+/** Numbers the parts per kind: ids of tool calls count tools, not parts. */
 export function* numbered(
   parts: readonly ReplyPart[],
 ): Generator<{ readonly part: ReplyPart; readonly index: number }> {

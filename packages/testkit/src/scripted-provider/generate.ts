@@ -1,6 +1,6 @@
 /**
- * Google's streamGenerateContent. Thoughts are parts of their own; their signature comes with what follows them: on a call,
- * or on an empty text at the end. Hosted tools do not exist here and are left out.
+ * Google's streamGenerateContent. Thoughts are separate parts. Their signature comes with what follows them: on a call, or
+ * on an empty text at the end. Hosted tools do not exist here and are left out.
  */
 import {
   faultOf,
@@ -49,7 +49,7 @@ const chunk = (answer: Answer, parts: readonly unknown[], more: object = {}): un
   responseId: `resp_${answer.id}`,
 })
 
-/** Google writes arguments as a value, not as a text; a text is what a broken call looks like. */
+/** Google writes arguments as a value, not as text. Text is how a broken call looks. */
 const argumentsOf = (part: ScriptTool): unknown =>
   part.raw === undefined ? (part.input ?? {}) : toolArguments(part)
 
@@ -59,7 +59,7 @@ const callOf = (answer: Answer, part: ScriptTool, index: number) => ({
   args: argumentsOf(part),
 })
 
-/** Parts of one reply part, in the pieces a stream would bring them in. */
+/** The pieces in which a stream delivers one part of a reply. */
 function* partsOf(answer: Answer): Generator<{ readonly part: ReplyPart; readonly wire: object }> {
   let signature: string | undefined
   const signed = (): object => {

@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 })
 
-/** Scripts are ours: a wrong one shows as a wrong answer in the test that wrote it. */
+/** The scripts are ours. A wrong one shows up as a wrong answer in its test. */
 const readScript = (file: string): readonly ScriptStep[] => {
   // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the file is written by the test that reads it
   const loaded = JSON.parse(readFileSync(file, "utf8")) as

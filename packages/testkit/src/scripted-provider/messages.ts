@@ -38,7 +38,7 @@ const headOf = (answer: Answer) => ({
 })
 
 interface Block {
-  /** As it is when the block opens. */
+  /** The block as it opens. */
   readonly open: Readonly<Record<string, unknown>>
   readonly deltas: () => Iterable<unknown>
   readonly whole: Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-/** Writes one reply to one response: as fast as the reader takes it, or at the script's own pace. */
+/** Writes one reply to one response, as fast as the reader takes it, or at the script's pace. */
 import { once } from "node:events"
 import type { ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -8,7 +8,7 @@ import { DEFAULT_USAGE, faultOf, partsOf, type Reply } from "@meridian/engine/sc
 import type { Answer, WireFormat } from "./format.ts"
 import type { RequestFacts } from "./read-request.ts"
 
-/** How a response ended: all sent, broken off by the script, or left by the client. */
+/** How a response ended: completely sent, cut by the script, or left by the client. */
 export type Ended = "sent" | "cut" | "client-closed"
 
 export interface Scene {
@@ -18,13 +18,13 @@ export interface Scene {
   readonly response: ServerResponse
   /** Aborts when the client leaves or the provider closes. */
   readonly gone: AbortSignal
-  /** Resolves when a held reply may go on; rejects when `gone` aborts. */
+  /** Resolves when a held reply may continue; rejects when `gone` aborts. */
   readonly released: () => Promise<void>
-  /** Called just before the response ends: what happens after it is no longer the provider's time. */
+  /** Called just before the response ends. Time after that does not count as the provider's. */
   readonly ending: () => void
 }
 
-/** Below this much, pieces go out in one write; the reader sees the same events either way. */
+/** Smaller amounts go out in one write. The reader sees the same events either way. */
 const WRITE_BYTES = 32_768
 
 export const play = async (scene: Scene, reply: Reply): Promise<Ended> => {
@@ -63,7 +63,7 @@ const playWhole = async (scene: Scene, reply: Reply): Promise<Ended> => {
     const middle = Math.ceil(events.length / 2)
     await writeEvents(scene, reply, events.slice(0, middle))
     if (reply.cut === true) {
-      // What was written must leave first: a socket destroyed in the same tick takes its buffer with it.
+      // The written data must leave first: a socket destroyed in the same tick loses its buffer.
       await new Promise<void>((resolve) => response.write("\n", () => resolve()))
       response.destroy()
       return "cut"
@@ -117,7 +117,7 @@ const writeEvents = async (scene: Scene, reply: Reply, events: Iterable<string>)
   await write(scene, waiting)
 }
 
-/** Memory stays bounded: nothing is produced while the reader's socket is full. */
+/** Bounds the memory: nothing is produced while the reader's socket is full. */
 const write = async ({ response, gone }: Scene, text: string): Promise<void> => {
   gone.throwIfAborted()
   if (text === "" || response.write(text)) return

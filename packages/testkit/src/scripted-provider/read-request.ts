@@ -1,4 +1,4 @@
-/** The few facts that scripts look at, read out of any of the four request shapes. Never throws: bodies are outside data. */
+/** The few facts that scripts look at, read from any of the four request shapes. Never throws: bodies are outside data. */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 
 import type { ScriptApi } from "@meridian/engine/script"
@@ -45,12 +45,12 @@ export const readFacts = (
       .filter((text) => text !== "")
       .join("\n"),
     lastUser: plainText(last),
-    // Agents put their own notes in earlier parts of the same message; the person's words come last.
+    // Agents put their own notes into earlier parts of the same message; the user's words come last.
     lastText: plainText(Array.isArray(last) ? last.filter((part) => textOf(part) !== "").slice(-1) : last),
   }
 }
 
-/** The whole body, and the moment its last byte was here. */
+/** The whole body. Resolves when its last byte has arrived. */
 export const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = []
   // eslint-disable-next-line typescript/no-unsafe-type-assertion -- an IncomingMessage without an encoding yields Buffers
@@ -70,16 +70,16 @@ export const parseBody = (raw: Buffer): unknown => {
 
 const HIDDEN = new Set(["authorization", "x-api-key", "x-goog-api-key", "cookie"])
 
-/** Credentials never reach the log, fake or not. */
+/** Credentials never reach the log, real or fake. */
 export const publicHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, HIDDEN.has(name) ? "<hidden>" : value]),
   )
 
-/** Google takes a key in the address too. */
+/** Google also accepts a key in the URL. */
 export const publicPath = (path: string): string => path.replace(/([?&]key=)[^&]*/, "$1<hidden>")
 
-/** Google names the model and whether it streams in the path. */
+/** Google puts the model name, and whether to stream, into the path. */
 const GENERATE = /\/([^/:]+):(stream)?[gG]enerateContent$/
 
 const readGenerate = (path: string, fields: Readonly<Record<string, unknown>>): RequestFacts => {

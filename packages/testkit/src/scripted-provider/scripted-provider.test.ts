@@ -1,4 +1,4 @@
-/** The provider over raw HTTP, without any client library: what it writes is what the formats say. */
+/** The provider over raw HTTP, without any client library: it must write what the formats define. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

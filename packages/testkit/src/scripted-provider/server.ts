@@ -8,7 +8,7 @@
  *   GET  /v1/models             a list with one model
  *   GET  /__fake/state          what has been asked so far
  *   GET  /__fake/held           how long each request was held, in order
- *   POST /__fake/release        lets every held reply go on
+ *   POST /__fake/release        lets every held reply continue
  */
 import { appendFileSync } from "node:fs"
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
@@ -33,24 +33,24 @@ import { responses } from "./responses.ts"
 
 export interface ScriptedProviderOptions {
   readonly port?: number
-  /** Steps, played as `ScriptStep` says. Without any, every request is echoed. */
+  /** Steps, played as `ScriptStep` describes. Without any, every request is echoed. */
   readonly script?: readonly ScriptStep[]
-  /** Instead of steps. */
+  /** Replaces the steps. */
   readonly respond?: Respond
   /** Every request is appended to this file as one JSON line. */
   readonly logFile?: string
-  /** How many requests are remembered, the newest, with bodies of 64 MB together at most. */
+  /** How many of the newest requests are remembered, with bodies of at most 64 MB together. */
   readonly keep?: number
 }
 
 export interface RecordedRequest {
-  /** The first request to a model is 1; requests for something else have 0. */
+  /** The first request to a model is 1. Other requests have 0. */
   readonly n: number
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly method: string
   readonly path: string
-  /** The client's port: requests with the same one came over the same connection. */
+  /** The client's port. Requests with the same one used the same connection. */
   readonly connection: number
   /** Without credentials. */
   readonly headers: IncomingHttpHeaders
@@ -66,15 +66,17 @@ export interface ScriptedProvider {
   readonly url: string
   readonly port: number
   readonly requests: readonly RecordedRequest[]
-  /** Steps that still wait for their request. */
+  /** How many steps have not been used yet. */
   readonly left: () => number
-  /** From the last byte of each model request to the end of its answer, as they ended; at most the newest 100,000. */
+  /**
+   * From the last byte of each model request to the end of its answer, in the order they ended; at most the newest 100,000.
+   */
   readonly heldMs: () => readonly number[]
   /** Resolves when the n-th request to a model (counted from 1) has arrived. */
   readonly arrived: (n: number) => Promise<RecordedRequest>
   /** Resolves when the answer to the n-th request to a model is over. */
   readonly ended: (n: number) => Promise<Ended>
-  /** Lets every held reply go on; returns how many there were. */
+  /** Lets every held reply continue. Returns how many there were. */
   readonly release: () => number
   readonly close: () => Promise<void>
 }
@@ -183,7 +185,7 @@ export const startScriptedProvider = async (
       else response.destroy()
     })
   })
-  // Real agents keep connections for minutes; a short limit would look like a broken provider.
+  // Real agents keep connections for minutes. A short limit would look like a broken provider.
   server.keepAliveTimeout = 120_000
   server.requestTimeout = 0
   await new Promise<void>((resolve, reject) => {
@@ -251,7 +253,7 @@ const answerOther = ({ entry, plain, response, state }: Other): void => {
   })
 }
 
-/** Numbered moments that can be waited for before or after they happen. */
+/** Numbered moments that can be awaited before or after they happen. */
 const milestones = <Value>() => {
   const reached = new Map<number, PromiseWithResolvers<Value>>()
   const at = (n: number): PromiseWithResolvers<Value> => {

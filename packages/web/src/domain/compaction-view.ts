@@ -1,23 +1,23 @@
-/** What the model saw before a compaction and after it, from the rows of the timeline. */
+/** What the model saw before and after a compaction, from the rows of the timeline. */
 import type { CompactionRow, NoticeRow, Row } from "./row.ts"
 
 export interface Seen {
   readonly key: string
   readonly role: "instructions" | "summary" | "recent" | "user" | "assistant" | "tool" | "context"
   readonly text: string
-  /** Whether it is still a message of its own after the compaction. */
+  /** Whether it remains a separate message after the compaction. */
   readonly stays: boolean
 }
 
 export interface CompactionView {
   readonly before: readonly Seen[]
   readonly after: readonly Seen[]
-  /** Older ones that are not listed. */
+  /** How many older ones are not listed. */
   readonly hiddenBefore: number
   readonly hiddenAfter: number
 }
 
-/** On each side; a dialog of ten thousand rows helps nobody. */
+/** On each side. A dialog of ten thousand rows helps nobody. */
 export const MOST_SEEN = 300
 const MOST_TEXT = 600
 
@@ -38,7 +38,7 @@ export const compactionView = (rows: readonly Row[], compaction: CompactionRow):
   )
   const real = (list: readonly Row[]): readonly Seen[] => list.flatMap((row) => seenOf(row, stays(row)))
   const told = baselineOf(earlier.findLast(isBaseline))
-  // A compaction begins a new epoch: what must survive stands in its instructions.
+  // A compaction begins a new epoch. Its instructions contain what must survive.
   const later = rows.slice(place + 1)
   const turn = later.findIndex((row) => row.kind === "turn")
   const renewed = later.slice(0, turn === -1 ? later.length : turn).find(isBaseline)
@@ -56,13 +56,13 @@ export const compactionView = (rows: readonly Row[], compaction: CompactionRow):
   }
 }
 
-/** Which of the facts stand word for word in what the model sees. */
+/** Facts that appear word for word in what the model sees. */
 export const survivors = <Fact extends { readonly text: string }>(
   facts: readonly Fact[],
   seen: readonly Seen[],
 ): ReadonlySet<Fact> => new Set(facts.filter((fact) => seen.some((item) => item.text.includes(fact.text))))
 
-/** The checkpoint in force at the end of these rows: the last one, unless somebody went back since. */
+/** The checkpoint in force at the end of these rows: the last one, unless an older one was restored since. */
 const checkpointBefore = (rows: readonly Row[]): CompactionRow | undefined => {
   const last = rows.findLast(
     (row) => row.kind === "compaction" || (row.kind === "notice" && row.restores !== undefined),
@@ -92,7 +92,7 @@ const baselineOf = (row: NoticeRow | undefined): readonly Seen[] =>
     ? []
     : [{ key: row.key, role: "instructions", text: row.detail.text, stays: true }]
 
-/** Instructions and checkpoint stay at the head of the list, whatever is left out behind them. */
+/** Instructions and checkpoint stay at the top of the list, whatever is left out after them. */
 const newest = (seen: readonly Seen[], most: number): readonly Seen[] => {
   const head = seen.filter(({ role }) => role === "instructions" || role === "summary" || role === "recent")
   const rest = seen.slice(head.length)

@@ -1,21 +1,23 @@
-/** What a call changes in files, as lines to look at. Read from the call's input, so it is there before the call has run. */
+/**
+ * What a call changes in files, as lines to show. Read from the call's input, so it is available before the call has run.
+ */
 import { changeInCall, plainText, type Json, type ToolKind } from "@meridian/protocol"
 
 export interface FileChange {
   readonly lines: readonly DiffLine[]
   readonly added: number
   readonly removed: number
-  /** Lines that are not here. */
+  /** How many lines are left out. */
   readonly hidden: number
 }
 
 export interface DiffLine {
-  /** `gap` stands for lines that did not change; `file` names the file that follows. */
+  /** `gap`: unchanged lines that are left out. `file`: the name of the file that follows. */
   readonly kind: "same" | "added" | "removed" | "gap" | "file"
   readonly text: string
 }
 
-/** Undefined for a call that changes no file, as far as its input tells. */
+/** Undefined when the input shows no change of a file. */
 export const fileChangeOf = (
   { tool, kind }: { readonly tool: string; readonly kind?: ToolKind | undefined },
   input: Json | undefined,
@@ -46,7 +48,7 @@ const linesOf = (text: string): readonly string[] => (text === "" ? [] : text.re
 
 const KIND_OF_SIGN: Readonly<Record<string, DiffLine["kind"]>> = { "+": "added", "-": "removed", " ": "same" }
 
-/** The text of a patch says it already; only its own lines are told apart. */
+/** A patch already contains the change. Its lines only need their kinds. */
 const patchLines = (patch: string): readonly DiffLine[] =>
   linesOf(patch).flatMap((line): readonly DiffLine[] => {
     const [, verb = "", path = ""] = /^\*\*\* (Add|Update|Delete) File: (.*)$/.exec(line) ?? []
@@ -59,7 +61,7 @@ const patchLines = (patch: string): readonly DiffLine[] =>
     return [kind === undefined ? { kind: "same", text: line } : { kind, text: line.slice(1) }]
   })
 
-/** The middle is compared line by line only up to this many; beyond, all of it is shown as replaced. */
+/** Only up to this many lines are compared one by one. A longer middle is shown as replaced. */
 const MOST_COMPARED = 300
 
 export const diffLines = (before: string, after: string): readonly DiffLine[] => {
@@ -77,7 +79,7 @@ export const diffLines = (before: string, after: string): readonly DiffLine[] =>
   ]
 }
 
-/** By the longest common subsequence: a table of what is left from each place on. */
+/** Uses the longest common subsequence: a table of what is left from each position on. */
 const middle = (old: readonly string[], now: readonly string[]): readonly DiffLine[] => {
   const removed = old.map((text): DiffLine => ({ kind: "removed", text }))
   const added = now.map((text): DiffLine => ({ kind: "added", text }))
@@ -110,10 +112,10 @@ const middle = (old: readonly string[], now: readonly string[]): readonly DiffLi
   return lines
 }
 
-/** Around a change. */
+/** Unchanged lines shown around a change. */
 const CONTEXT = 3
 
-/** Long stretches without a change become one line. */
+/** Long unchanged stretches become one line. */
 const folded = (lines: readonly DiffLine[]): readonly DiffLine[] => {
   const isNear = lines.map((_, index) =>
     lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(({ kind }) => kind !== "same"),

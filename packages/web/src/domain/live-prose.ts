@@ -1,4 +1,4 @@
-/** What the model is writing at this moment: fragments put together until the log has the text. */
+/** What the model is writing right now: fragments joined until the log has the text. */
 import type { LiveEvent } from "@meridian/protocol"
 
 import { MOST_CHARACTERS, type ProseRow } from "./row.ts"
@@ -9,7 +9,7 @@ export const advanceProse = (before: ProseRow | undefined, event: LiveEvent): Pr
   const kind = event.type === "text.delta" ? "text" : "reasoning"
   const body = before?.messageID === messageID && before.kind === kind ? before.body : { text: "", cut: 0 }
   const whole = body.text + delta
-  // The newest part: that is where the reader looks.
+  // The newest part, where the reader looks.
   const text = whole.slice(-MOST_CHARACTERS)
   return {
     kind,

@@ -1,5 +1,5 @@
 /**
- * Markdown as plain data that a view can draw. The text comes from models: nothing in it becomes markup. HTML is shown as it is
+ * Markdown as plain data for a view to draw. The text comes from models, so nothing in it becomes markup. HTML is shown as
  * written, images are links, and only web and mail addresses can be followed.
  */
 import { Lexer, type MarkedToken, type Token, type Tokens } from "marked"
@@ -25,7 +25,7 @@ export type Block =
   | { readonly kind: "rule" }
 
 export interface ListItem {
-  /** Undefined: not a task. */
+  /** Undefined when the item is not a task. */
   readonly isDone: boolean | undefined
   readonly inner: readonly Block[]
 }
@@ -35,7 +35,7 @@ export interface Cell {
   readonly inner: readonly Inline[]
 }
 
-/** The library takes time that grows with the square of some texts; longer ones are shown as they are. */
+/** For some texts the library takes quadratic time, so longer ones are shown as they are. */
 export const MOST_MARKDOWN = 20_000
 /** Deeper nesting is shown flat: nobody writes it, and every level is an element in the document. */
 const DEEPEST = 12
@@ -46,7 +46,7 @@ export const readMarkdown = (text: string): readonly Block[] => {
   try {
     return readBlocks(new Lexer({ gfm: true }).lex(text), 0)
   } catch {
-    // Nested deeper than the library can follow.
+    // The nesting is deeper than the library can follow.
     return asWritten(text)
   }
 }
@@ -59,7 +59,7 @@ const readBlocks = (tokens: readonly Token[], depth: number): readonly Block[] =
     ? asWritten(tokens.map(({ raw }) => raw).join(""))
     : tokens.flatMap((token) => readBlock(known(token), depth))
 
-/** The library leaves room for tokens of extensions; we use none. */
+/** The library allows tokens of extensions; we use none. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
 const known = (token: Token): MarkedToken => token as MarkedToken
 
@@ -87,7 +87,7 @@ const readBlock = (token: MarkedToken, depth: number): readonly Block[] => {
     case "def":
     case "checkbox":
       return []
-    // Not where blocks are; shown rather than lost.
+    // These do not occur among blocks. They are shown rather than lost.
     case "br":
     case "codespan":
     case "del":
@@ -147,7 +147,7 @@ const readInline = (token: MarkedToken, depth: number): readonly Inline[] => {
       return [{ kind: "text", text: token.text }]
     case "checkbox":
       return []
-    // HTML, and what is not where text is.
+    // HTML, and tokens that do not occur in text.
     case "html":
     case "blockquote":
     case "code":
@@ -163,7 +163,7 @@ const readInline = (token: MarkedToken, depth: number): readonly Inline[] => {
   }
 }
 
-/** An address that cannot be followed is shown as it is written. */
+/** An address that cannot be followed is shown as written. */
 const readLink = (address: string, inner: readonly Inline[], raw: string): readonly Inline[] =>
   /^(?:https?:\/\/|mailto:)/i.test(address)
     ? [{ kind: "link", address, inner }]

@@ -1,4 +1,4 @@
-/** Events that are a line of their own in the timeline, and what the line says. */
+/** Events that get a separate line in the timeline, and the text of that line. */
 import type { Caps, StoredEvent, UnknownEvent } from "@meridian/protocol"
 import { plainText, undoText } from "@meridian/protocol"
 

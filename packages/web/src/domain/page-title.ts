@@ -4,7 +4,7 @@ import type { SessionInfo } from "@meridian/server/contract"
 import type { Route } from "./route.ts"
 import { titleOf } from "./session-title.ts"
 
-/** The title of the tab. An open question comes first, so that it can be seen from another tab. */
+/** The title of the tab. An open question comes first, so that it is visible from another tab. */
 export const pageTitle = (options: {
   readonly route: Route
   readonly sessions: readonly Pick<SessionInfo, "id" | "title">[]

@@ -1,4 +1,4 @@
-/** Places in the page, kept in the fragment of its address: nothing of them reaches a server. */
+/** Places in the page, kept in the URL fragment, which never reaches a server. */
 export type Route =
   | { readonly place: "sessions" }
   | { readonly place: "session"; readonly id: string }
@@ -7,7 +7,7 @@ export type Route =
   | { readonly place: "space"; readonly id: string }
   | { readonly place: "run"; readonly spaceID: string; readonly id: string }
 
-/** `#token=...` (and `&session=...`) as `meridian serve` prints it, otherwise a place. */
+/** `#token=...` (and `&session=...`), as `meridian serve` prints it, or a place. */
 export const readFragment = (fragment: string): { readonly token?: string; readonly route: Route } => {
   const text = fragment.startsWith("#") ? fragment.slice(1) : fragment
   const given = text.startsWith("token=") ? new Map(text.split("&").map(splitPair)) : undefined

@@ -18,7 +18,7 @@ test("places of rows are the sums of the heights before them, whatever was measu
       fc.array(fc.tuple(fc.nat(70), fc.nat(300)), { maxLength: 80 }),
       (count, measured) => {
         const heights = createRowHeights(10)
-        // In two steps: a session grows.
+        // In two steps, because a session grows.
         heights.resize(Math.ceil(count / 2))
         heights.resize(count)
         for (const [index, height] of measured) heights.measure(index, height)
@@ -26,7 +26,7 @@ test("places of rows are the sums of the heights before them, whatever was measu
         let top = 0
         for (const [index, height] of expected.entries()) {
           expect(heights.offsetOf(index)).toBe(top)
-          // A row without height is nowhere: the place belongs to the next one that has some.
+          // A row without height occupies no position. The position belongs to the next row with a height.
           const found = height === 0 ? index : heights.indexAt(top)
           const foundAtEnd = height === 0 ? index : heights.indexAt(top + height - 1)
           expect([found, foundAtEnd]).toEqual([index, index])

@@ -1,17 +1,17 @@
 /**
- * The heights of many rows, most of them guessed: where a row begins and which row is at a place are answered in
- * logarithmic time (a Fenwick tree over the heights), so that a session of any length scrolls the same.
+ * The heights of many rows, most of them guessed. A Fenwick tree over the heights finds the start of a row and the row at a
+ * position in logarithmic time, so a session of any length scrolls the same.
  */
 export interface RowHeights {
   readonly count: () => number
-  /** More rows; fewer start over. */
+  /** Adds rows. A smaller number starts over. */
   readonly resize: (count: number) => void
-  /** Returns by how much the height changed. */
+  /** Returns the change of the height. */
   readonly measure: (index: number, height: number) => number
   readonly total: () => number
   /** Where the row begins. */
   readonly offsetOf: (index: number) => number
-  /** The row at this place; the first or last one outside. */
+  /** The row at this position; outside, the first or last one. */
   readonly indexAt: (offset: number) => number
 }
 

@@ -1,7 +1,7 @@
-/** The name of a row for people who use a screen reader. */
+/** The name of a row for screen readers. */
 import type { Row, ToolOutcome, TurnOutcome } from "./row.ts"
 
-/** How a turn or a call stands, in words. A crash and a server that was stopped leave the same record. */
+/** The state of a turn or a call in words. A crash and a stopped server leave the same record. */
 export const OUTCOME = {
   running: "running",
   waiting: "waits for permission",

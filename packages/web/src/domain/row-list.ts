@@ -1,6 +1,6 @@
 import type { Row } from "./row.ts"
 
-/** Rows in their order, each found by its key; a later row with the same key takes its place. */
+/** Rows in order, each found by its key. A later row with the same key replaces it. */
 export interface RowList {
   readonly rows: readonly Row[]
   readonly push: (row: Row) => void
@@ -8,7 +8,7 @@ export interface RowList {
     key: string,
     kind: Kind,
   ) => Extract<Row, { readonly kind: Kind }> | undefined
-  /** By key; nothing happens when there is none. */
+  /** By key. Does nothing when there is no such row. */
   readonly replace: (row: Row) => void
 }
 

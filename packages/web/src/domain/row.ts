@@ -1,4 +1,4 @@
-/** The rows of a timeline. A row is replaced, never changed, so that a view can tell by identity what is new. */
+/** The rows of a timeline. A row is replaced, never changed, so a view recognises new ones by identity. */
 import type {
   CompactionReason,
   Json,
@@ -10,10 +10,10 @@ import { aboutCall, plainText } from "@meridian/protocol"
 
 import type { FileChange } from "./file-change.ts"
 
-/** Text as the page keeps it: the log has the rest. */
+/** Text as the page keeps it; the log has the rest. */
 export interface Clip {
   readonly text: string
-  /** Characters that are not here. */
+  /** How many characters are left out. */
   readonly cut: number
 }
 
@@ -48,7 +48,7 @@ export interface TurnRow extends RowBase {
   readonly usage?: RecordedUsage
   readonly cost?: number
   readonly error?: RecordedError
-  /** Tokens its model takes, as far as the log says. */
+  /** The model's context window in tokens, if the log has it. */
   readonly contextWindow?: number
 }
 
@@ -57,7 +57,7 @@ export interface ProseRow extends RowBase {
   readonly messageID: string
   readonly body: Clip
   readonly partial: boolean
-  /** Still being written: a fragment that is not in the log. */
+  /** Still being written: a fragment that is not in the log yet. */
   readonly live: boolean
 }
 
@@ -68,7 +68,7 @@ export interface ToolRow extends RowBase {
   readonly messageID: string
   readonly callID: string
   readonly tool: string
-  /** One line of what it was asked. */
+  /** One line that summarises the input. */
   readonly summary: string
   readonly input: Clip
   /** What it changes in files. */
@@ -81,7 +81,7 @@ export interface ToolRow extends RowBase {
   readonly output?: Clip
   readonly media: number
   readonly error?: RecordedError
-  /** The model is not shown the result any more. */
+  /** The model no longer sees the result. */
   readonly pruned: boolean
   readonly requestID?: string
 }
@@ -118,7 +118,7 @@ export interface NoticeRow extends RowBase {
   readonly what: "crash" | "interrupt" | "context" | "failure" | "info"
   readonly text: string
   readonly detail?: Clip
-  /** The checkpoint that is in force from here on; empty for none. */
+  /** The checkpoint in force from here on; empty for none. */
   readonly restores?: string
   /** Its detail is what the model is told before anything else, from here on. */
   readonly isBaseline?: true
@@ -126,7 +126,7 @@ export interface NoticeRow extends RowBase {
 
 export type Row = UserRow | TurnRow | ProseRow | ToolRow | CompactionRow | NoticeRow
 
-/** A whole text is asked for when somebody wants to read it; ten thousand of them would fill a phone. */
+/** The whole text is requested when a person wants to read it. Ten thousand whole texts would fill a phone. */
 export const MOST_CHARACTERS = 8_000
 
 export const clip = (text: string, most = MOST_CHARACTERS): Clip =>
@@ -137,13 +137,13 @@ export const clip = (text: string, most = MOST_CHARACTERS): Clip =>
 export const textOfContent = (content: readonly RecordedContent[]): string =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
 
-/** What a tool was asked, whole. */
+/** The complete input of a tool call. */
 export const textOfInput = (input: Json | undefined, raw: string | undefined): string =>
   input === undefined ? (raw ?? "") : typeof input === "string" ? input : JSON.stringify(input, null, 2)
 
 const MOST_SUMMARY = 200
 
-/** One line for what a tool was asked. */
+/** One line that summarises the input of a tool call. */
 export const summaryOfInput = (input: Json | undefined, raw: string | undefined): string => {
   const text =
     (typeof input === "string" ? input : aboutCall(input)) ??

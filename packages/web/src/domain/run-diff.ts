@@ -1,12 +1,12 @@
-/** What a run changed, as lines to look at and to speak about. */
+/** What a run changed, as lines to show and to comment on. */
 import { plainText } from "@meridian/protocol"
 import type { CommentedLine, DiffFile, DiffHunk, RunDocument } from "@meridian/server/contract"
 
 export interface NumberedLine {
-  /** `note`: git's own words about the line before, such as a missing line break. */
+  /** `note`: git's remark on the line before, such as a missing line break. */
   readonly kind: "same" | "added" | "removed" | "note"
   readonly text: string
-  /** In the file as it was, and as the run left it. */
+  /** The line number in the old file, and in the file as the run left it. */
   readonly before?: number
   readonly after?: number
 }
@@ -33,7 +33,7 @@ export const numberedLines = ({ oldStart, newStart, lines }: DiffHunk): readonly
 
 const LONGEST_LINE = 1_000
 
-/** What a comment on this line says it is about; undefined where there is no line. */
+/** The subject of a comment on this line; undefined when it has no line number. */
 export const placeOf = (path: string, line: NumberedLine): CommentedLine | undefined => {
   const number = line.after ?? line.before
   if (number === undefined) return undefined
@@ -69,7 +69,7 @@ const ENDED: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"])
 
 export const isUnderWay = ({ status }: RunDocument): boolean => !ENDED.has(status)
 
-/** Refused because of checks: a person may take it all the same. */
+/** Refused because of checks. A person may apply it anyway. */
 export const isAboutChecks = (code: string): boolean =>
   code === "RUN_REFUTED" || code === "CHECKS_RED" || code === "CHECKS_UNKNOWN"
 

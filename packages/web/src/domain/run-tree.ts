@@ -1,13 +1,13 @@
-/** Runs as the tree they were spawned in, with what each branch has cost. */
+/** Runs as the tree in which they were spawned, with the cost of each branch. */
 import type { RunRow } from "@meridian/server/contract"
 
 export interface RunNode {
   readonly run: RunRow
-  /** 1 for a run no other run of this list has spawned. */
+  /** 1 for a run that no other run of this list spawned. */
   readonly level: number
-  /** Runs spawned by it, directly. */
+  /** How many runs it spawned directly. */
   readonly children: number
-  /** Its own and that of all below it. */
+  /** Its own cost and that of all runs below it. */
   readonly cost: number
 }
 
@@ -29,7 +29,7 @@ export const runTree = (runs: readonly RunRow[]): readonly RunNode[] => {
     return cost
   }
   for (const run of inOrder(below.get("") ?? [])) visit(run, 1)
-  // Damaged records can name each other as parents; they are shown all the same.
+  // Damaged records may name each other as parents. They are shown anyway.
   for (const run of inOrder([...known.values()])) visit(run, 1)
   return nodes
 }

@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Numbers in a readable form. */
 export const durationText = (ms: number): string => {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`
@@ -14,7 +14,7 @@ export const tokensText = (count: number): string => {
   return `${(count / 1_000_000).toFixed(2)}M`
 }
 
-/** Small sums need their digits. */
+/** Small amounts need their digits. */
 export const costText = (dollars: number): string =>
   dollars === 0 ? "$0" : `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`
 
@@ -27,6 +27,6 @@ export const agoText = (thenMs: number, nowMs: number): string => {
   return `${Math.floor(secs / 86_400)} d ago`
 }
 
-/** The last parts of a path are the ones that tell places apart. */
+/** The last parts of a path distinguish places. */
 export const placeText = (directory: string): string =>
   directory.split("/").filter(Boolean).slice(-2).join("/")

@@ -145,7 +145,7 @@ test("a question is open until it is answered", () => {
   ])
   expect(answered.questions.size).toBe(0)
   expect(answered.rows[1]).toMatchObject({ outcome: "running" })
-  // A call that ended takes its question along.
+  // The question of a call ends with the call.
   expect(fold(STARTED, CALLED, asked, TOOL_INTERRUPTED).questions.size).toBe(0)
 })
 

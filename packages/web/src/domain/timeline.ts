@@ -1,6 +1,6 @@
 /**
- * A session folded from its events for people to look at: rows in the order of the log, the inputs that wait, the
- * questions that are open, and the tokens of every turn. One step costs the same however long the session is.
+ * A session, folded from its events for people to look at: rows in the order of the log, waiting inputs, open questions,
+ * and the tokens of every turn. One step costs the same however long the session is.
  */
 import type {
   Delivery,
@@ -39,7 +39,7 @@ export interface PendingInput {
 
 export interface OpenQuestion {
   readonly id: string
-  /** Of the call that asks. */
+  /** The row of the call that asks. */
   readonly rowKey: string
   readonly action: string
   readonly resources: readonly string[]
@@ -49,7 +49,7 @@ export interface OpenQuestion {
 export interface Timeline {
   readonly rows: readonly Row[]
   readonly points: readonly TokenPoint[]
-  /** What the model is writing at this moment, if anybody told us. */
+  /** What the model is writing right now, if live fragments arrive. */
   readonly live: () => ProseRow | undefined
   readonly pending: ReadonlyMap<string, PendingInput>
   readonly questions: ReadonlyMap<string, OpenQuestion>
@@ -57,7 +57,7 @@ export interface Timeline {
   readonly model: () => string | undefined
   /** Whether a turn or a call is open. */
   readonly isBusy: () => boolean
-  /** Sequence of the last event: the cursor to go on from. */
+  /** The sequence of the last event: the cursor to continue from. */
   readonly seq: () => number
   readonly apply: (event: StoredEvent | UnknownEvent) => void
   readonly applyLive: (event: LiveEvent) => void
@@ -345,7 +345,7 @@ export const createTimeline = (): Timeline => {
         if (row?.child !== undefined) replace({ ...row, child: { ...row.child, status } })
         return
       }
-      // Bookkeeping: what follows says what came of it.
+      // Bookkeeping: later events report the result.
       case "session.next.files.kept.1":
       case "session.next.undo.started.1":
         return
@@ -401,14 +401,14 @@ export const createTimeline = (): Timeline => {
       applyKnown(event)
     },
     applyLive: (event) => {
-      // A late fragment of a turn that has ended: the log already has its text.
+      // A late fragment of a turn that has ended is ignored, because the log has its text.
       if ("assistantMessageID" in event.data && event.data.assistantMessageID === openTurn)
         live = advanceProse(live, event)
     },
   }
 }
 
-/** What a new process records first when it takes over: outcomes of what the old one left. */
+/** What a new process records first when it takes over: outcomes for what the old one left. */
 const SETTLING: ReadonlySet<string> = new Set([
   "session.next.tool.failed.1",
   "session.next.step.failed.2",

@@ -1,19 +1,19 @@
-/** The plot: tokens of every request against the window of the model it was sent to. */
+/** The plot: the tokens of every request, compared with the model's context window. */
 
 export type TokenPoint =
   | {
       readonly kind: "turn"
       readonly turn: number
-      /** What the provider counted as its input, cached or not. */
+      /** The provider's count of input tokens, cached or not. */
       readonly tokens: number
       readonly output: number
       readonly model: string
-      /** As the log says; older logs do not. */
+      /** Older logs do not have it. */
       readonly window?: number
     }
   | {
       readonly kind: "compaction"
-      /** The last turn that was started before it. */
+      /** The last turn that started before it. */
       readonly turn: number
       readonly compactionID: string
       readonly before: number
@@ -23,14 +23,14 @@ export type TokenPoint =
 export interface TokenSeries {
   readonly turns: readonly number[]
   readonly tokens: readonly number[]
-  /** Null where the window of the model is not known. */
+  /** Null when the model's context window is unknown. */
   readonly window: readonly (number | null)[]
   readonly compactions: readonly { readonly turn: number; readonly compactionID: string }[]
-  /** Of the last turn; what a person wants to know first. */
+  /** The last turn, which a person wants to see first. */
   readonly last?: { readonly tokens: number; readonly window: number | null }
 }
 
-/** A compaction stands between two turns: the line falls from what it found to what it left. */
+/** A compaction is drawn between two turns: the line falls from its tokens before to its tokens after. */
 export const tokenSeries = (
   points: readonly TokenPoint[],
   windowOf: (model: string) => number | undefined,
@@ -53,14 +53,14 @@ export const tokenSeries = (
       add(point.turn, point.tokens)
       continue
     }
-    // Several compactions between the same turns come one after the other.
+    // Several compactions between the same turns are drawn one after the other.
     offset = offset === 0 ? 0.4 : offset + (1 - offset) / 2
     const at = Math.max(point.turn + offset, (turns.at(-1) ?? 0) + Number.EPSILON)
     add(at, point.before)
     add(at, point.after)
     compactions.push({ turn: at, compactionID: point.compactionID })
   }
-  // The window is known from the start on, also when a compaction came first.
+  // The window is shown from the start, even when a compaction came first.
   const first = window.find((value) => value !== null) ?? null
   const filled = window.map((value) => value ?? first)
   const count = tokens.at(-1)

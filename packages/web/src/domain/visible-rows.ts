@@ -5,12 +5,12 @@ export interface Viewport {
   readonly height: number
 }
 
-/** However tall the window and however small the rows: no more than this are in the document. */
+/** The document contains at most this many rows, however tall the window and however small the rows. */
 export const MOST_ROWS = 120
-/** Beyond each edge, so that a fast scroll does not show a gap. */
+/** Rows beyond each edge, so that a fast scroll shows no gap. */
 const BEYOND = 8
 
-/** The rows to draw, `from` included, `to` not. */
+/** The rows to draw: from `from` up to but excluding `to`. */
 export const visibleRows = (
   heights: RowHeights,
   viewport: Viewport,
@@ -23,6 +23,6 @@ export const visibleRows = (
   return { from, to: Math.min(count, last + 1 + BEYOND, from + MOST_ROWS) }
 }
 
-/** Whether the reader is at the end and wants to stay there when more comes. */
+/** Whether the reader is at the end and wants to stay there when more arrives. */
 export const isAtEnd = (viewport: Viewport, total: number): boolean =>
   viewport.scrollTop + viewport.height >= total - 48

@@ -1,4 +1,4 @@
-/** What the whole page shares: who we are, where we are, and the lists that are kept current. */
+/** What the whole page shares: the token, the current place, and the lists that are kept current. */
 import {
   createClient,
   HttpFailure,
@@ -17,12 +17,12 @@ import { fragmentOf, readFragment, type Route } from "../domain/route.ts"
 import { createNotifications, type Notifications } from "./notifications.ts"
 import { whileVisible } from "./while-visible.ts"
 
-/** Other programs write the files of spaces, and nothing tells us when they change. */
+/** Other programs write the files of spaces, and no event reports the change. */
 const SPACES_MS = 2_000
 const HIDDEN_MS = 10_000
 /** A session at work changes many times a second, faster than people read. Only the first change is shown at once. */
 const REST_MS = { few: 250, all: 1_000 } as const
-/** Above this number it is cheaper to fetch the whole list. */
+/** Above this number, fetching the whole list is cheaper. */
 const FEW_SESSIONS = 8
 const TOKEN_KEY = "meridian.token"
 const THEME_KEY = "meridian.theme"
@@ -39,23 +39,23 @@ export interface App {
   /** Updates the list with what an open session knows about itself, which may be newer. */
   readonly note: (session: SessionInfo) => void
   readonly permissions: ReadonlySignal<readonly OpenPermissionRequest[]>
-  /** Questions that are no permission requests. */
+  /** Questions other than permission requests. */
   readonly questions: ReadonlySignal<readonly OpenQuestion[]>
   readonly spaces: ReadonlySignal<readonly SpaceRow[] | undefined>
   readonly models: ReadonlySignal<readonly ModelDocument[]>
   readonly agents: ReadonlySignal<readonly string[]>
   readonly failure: Signal<HttpFailure | undefined>
-  /** The server is of another version than the one this page came from. */
+  /** The server has a different version than this page. */
   readonly isOutdated: ReadonlySignal<boolean>
   readonly notifications: Notifications
   readonly theme: ReadonlySignal<Theme>
   readonly setTheme: (theme: Theme) => void
   readonly go: (route: Route) => void
-  /** Asks for all of it again. */
+  /** Fetches everything again. */
   readonly refresh: () => void
 }
 
-/** The token of the address or of this tab. Takes it out of the address, so that it is not shared by accident. */
+/** The token from the address or from this tab. It is removed from the address, so that it is not shared by accident. */
 export const takeToken = (): string | undefined => {
   const { token, route } = readFragment(location.hash)
   if (token !== undefined) {
@@ -107,7 +107,7 @@ export const createApp = (token: string): App => {
     sessions.value = list?.map((other) => (other === known ? session : other))
   }
 
-  /** All of them, or only those that changed when the list has them already. */
+  /** Fetches all sessions, or only the changed ones when the list already contains them. */
   const lookAtSessions = async (ids: ReadonlySet<string> | undefined): Promise<void> => {
     const known = new Set(sessions.value?.map(({ id }) => id))
     if (ids === undefined || ids.size > FEW_SESSIONS || [...ids].some((id) => !known.has(id)))
@@ -120,7 +120,7 @@ export const createApp = (token: string): App => {
     notifications.seeSessions(sessions.value ?? [])
   }
 
-  /** A page may be open for longer than its server runs. */
+  /** A page may stay open longer than its server runs. */
   const lookAtVersion = async (): Promise<void> => {
     const { version } = await client.server.health()
     ownVersion ??= version
@@ -151,7 +151,7 @@ export const createApp = (token: string): App => {
     notifications.seeQuestions(permissions.value, questions.value)
   }
 
-  /** For a tab that nobody looks at: only what it has to say outside. */
+  /** For a hidden tab: only what it shows outside the page. */
   const lookFromAfar = async (): Promise<void> => {
     await lookAtQuestions()
     if (notifications.state.value !== "on") return
@@ -187,7 +187,7 @@ export const createApp = (token: string): App => {
     void ask()
   }
 
-  // Spaces belong to a project; a server without one still has sessions to show.
+  // Spaces belong to a project. A server without one still has sessions to show.
   const lookAtSpaces = async (): Promise<void> => {
     const isShown = route.value.place !== "session" && route.value.place !== "sessions"
     if (document.hidden || !(isShown || spaces.value === undefined)) return
@@ -222,7 +222,7 @@ export const createApp = (token: string): App => {
   }
   const follow = async (until: AbortSignal): Promise<void> => {
     for await (const { sessions: ids, elsewhere } of client.changes({ signal: until, lost })) {
-      // So does every stream begin.
+      // Every stream also begins like this.
       if (elsewhere) mayBeOutdated()
       failure.value = undefined
       changed(elsewhere ? undefined : ids)

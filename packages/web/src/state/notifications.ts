@@ -1,11 +1,11 @@
-/** Says something outside the page when nobody looks at it: a question came, or a session has ended its work. */
+/** Notifies outside the page while it is hidden: a question came, or a session has ended its work. */
 import type { OpenPermissionRequest, OpenQuestion, SessionInfo } from "@meridian/server/client"
 import { signal, type ReadonlySignal } from "@preact/signals"
 
 import { titleOf } from "../domain/session-title.ts"
 
 export interface Notifications {
-  /** `unavailable`: the browser has none, or somebody has refused them. */
+  /** `unavailable`: the browser has none, or the user has refused them. */
   readonly state: ReadonlySignal<"off" | "on" | "unavailable">
   readonly turn: (on: boolean) => void
   readonly seeQuestions: (

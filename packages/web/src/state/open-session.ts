@@ -1,4 +1,4 @@
-/** One session while it is looked at: its timeline, kept current, and a number that changes when there is something to draw. */
+/** One session while it is shown: its timeline, kept current, and a number that changes when there is something to draw. */
 import {
   HttpFailure,
   type Client,
@@ -28,7 +28,7 @@ export interface OpenSession {
   readonly close: () => void
 }
 
-/** Drawn once per frame however many events came. */
+/** Draws once per frame, however many events arrived. */
 export const openSession = (options: {
   readonly id: string
   readonly client: Client
@@ -55,7 +55,7 @@ export const openSession = (options: {
     })
   }
 
-  /** The log shows that work has settled a moment before the server says so. */
+  /** The log shows that work has settled a moment before the server reports it. */
   const isSettling = (): boolean => info.value?.status === "running" && !timeline.isBusy()
 
   /** Fetches status, totals and title, and again if events arrived in between. */
@@ -97,7 +97,7 @@ export const openSession = (options: {
       case "compaction.delta":
         timeline.applyLive(frame)
         break
-      // Fragments that are missing are in the events to come.
+      // Missing fragments are part of later events.
       case "dropped":
       case "reconnecting":
         break
@@ -120,7 +120,7 @@ export const openSession = (options: {
   void refresh()
   whileVisible(follow, controller.signal).catch((cause: unknown) => {
     if (!(cause instanceof HttpFailure)) throw cause
-    // It makes no sense to ask again: not ours to see, not there, or a cursor of another log.
+    // Asking again is useless: no permission, no such session, or a cursor of another log.
     stream.value = { kind: "refused", failure: cause }
     draw()
   })

@@ -1,10 +1,10 @@
 /**
- * A browser opens at most six connections to one server, for all its tabs together. A tab that nobody looks at gives its open
- * streams back, or the seventh tab could load nothing.
+ * A browser opens at most six connections to one server, for all its tabs together. So a hidden tab releases its open
+ * streams; otherwise the seventh tab could load nothing.
  */
 const GRACE_MS = 3_000
 
-/** Does the work while somebody looks at the tab, again after each absence, until the work ends by itself or is stopped. */
+/** Does the work while the tab is visible, and again after each absence, until the work ends on its own or is stopped. */
 export const whileVisible = async (
   work: (signal: AbortSignal) => Promise<void>,
   stop: AbortSignal,
@@ -21,7 +21,7 @@ export const whileVisible = async (
   }
 }
 
-/** Resolves when the tab is looked at, or when it is too late for that. */
+/** Resolves when the tab becomes visible, or when it is too late for that. */
 const visible = (stop: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {
@@ -35,7 +35,7 @@ const visible = (stop: AbortSignal): Promise<void> =>
     look()
   })
 
-/** Aborts when nobody has looked at the tab for a while. `stop` ends the watching. */
+/** Aborts when the tab has been hidden for a while. `stop` ends the watching. */
 const watchHidden = (): { readonly signal: AbortSignal; readonly stop: () => void } => {
   const hidden = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks"
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
-/** What was allowed for good, each with a button that takes it back. Read again whenever a question was answered. */
+/** What was allowed permanently, each with a button to revoke it. Fetched again after every answer to a question. */
 export const Approvals = () => {
   const { client, permissions } = useApp()
   const [saved, setSaved] = useState<readonly SavedPermission[]>([])

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks"
 import { changeText, numberedLines, placeOf, type NumberedLine } from "../domain/run-diff.ts"
 import { LineComment } from "./line-comment.tsx"
 
-/** One file of a diff. Its lines are made when somebody looks at them. */
+/** One file of a diff. Its lines are created when it is opened. */
 export const ChangedFile = (props: {
   readonly run: RunDocument
   readonly file: DiffFile
@@ -113,7 +113,7 @@ const Line = (props: {
   )
 }
 
-/** A sign beside the colour: not everybody sees the colour. */
+/** A sign in addition to the colour, because not everybody sees colours. */
 const SIGN = { same: " ", added: "+", removed: "−", note: "\\" } as const satisfies Record<
   NumberedLine["kind"],
   string
@@ -129,7 +129,7 @@ const Comment = (props: {
   return at === undefined ? null : <LineComment run={props.run} at={at} close={props.close} />
 }
 
-/** The numbers of a hunk are one stop of the Tab key; the arrows go from line to line. */
+/** The line numbers of a hunk are one stop of the Tab key; the arrow keys move between lines. */
 const moveByArrows = (event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   const numbers = [...event.currentTarget.querySelectorAll<HTMLElement>("button.line-number")]

@@ -5,7 +5,7 @@ import { failureText } from "../domain/failure-text.ts"
 import { tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
 
-/** What the compactions of a chat in a host kept, lost, and what was put back. Read when somebody opens it. */
+/** What the compactions of a chat in a host kept and lost, and what was put back. Fetched when it is opened. */
 export const ChatCompactions = ({
   spaceID,
   chat,

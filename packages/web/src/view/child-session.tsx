@@ -6,7 +6,7 @@ import { costText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
 import { usePolled } from "./use-polled.ts"
 
-/** What the session does that works for a call, folded out beneath it: its last messages, and the way to all of them. */
+/** The session that works for a call, folded out below the call: its last messages, and a link to all of them. */
 export const ChildSession = ({
   child,
 }: {

@@ -5,14 +5,14 @@ import { useApp } from "../state/app.ts"
 import type { OpenSession } from "../state/open-session.ts"
 import { useAct } from "./use-act.ts"
 
-/** Sends prompts, takes back those that wait, stops and compacts. `version` says when to draw again. */
+/** Sends prompts, cancels waiting ones, stops and compacts. `version` says when to draw again. */
 export const Composer = ({ session }: { readonly session: OpenSession; readonly version: number }) => {
   const { sessions } = useApp().client
   const sessionID = session.id
   const [text, setText] = useState("")
   const [delivery, setDelivery] = useState<Delivery>("steer")
   const [note, setNote] = useState<string>()
-  // The same id until it was admitted: a retry after a lost answer is not a second prompt.
+  // Keeps the same id until the prompt was admitted, so that a retry after a lost answer is not a second prompt.
   const draft = useRef<string | undefined>(undefined)
   const sending = useAct()
   const compacting = useAct()
@@ -113,7 +113,7 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
   )
 }
 
-/** The answer comes soon; the work goes on by itself. */
+/** The answer comes soon, and the work continues on its own. */
 const SOON_SECS = 1
 
 const DELIVERIES = [

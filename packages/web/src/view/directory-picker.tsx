@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks"
 import { useApp } from "../state/app.ts"
 import { useNewest } from "./use-newest.ts"
 
-/** A directory of the server's machine: typed, chosen among those worked in, or walked to from the server's project. */
+/** A directory on the server's machine: typed, chosen from earlier ones, or found by browsing from the server's project. */
 export const DirectoryPicker = (props: {
   readonly value: string
   readonly known: readonly string[]
@@ -22,7 +22,7 @@ export const DirectoryPicker = (props: {
         onPick(listing.path)
       },
     )
-  // Nothing worked in yet: begin where the server was started.
+  // No directory was used yet, so begin where the server was started.
   useEffect(() => {
     if (value === "") look("")
   }, [])
@@ -36,7 +36,7 @@ export const DirectoryPicker = (props: {
           placeholder="/absolute/path/of/the/project"
           value={value}
           onInput={(event) => {
-            // What a person types is theirs: a listing that is still on its way does not replace it.
+            // A listing that is still on its way must not replace what the user types.
             overtake()
             onPick(event.currentTarget.value)
           }}

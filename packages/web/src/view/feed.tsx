@@ -12,8 +12,8 @@ const GUESSED_HEIGHT = 56
 const TOUCH_MS = 500
 
 /**
- * The timeline as an ARIA feed of which only what can be seen is in the document
- * (https://www.w3.org/WAI/ARIA/apg/patterns/feed/). Arrow keys, Page Up and Down, Home and End move between rows.
+ * The timeline as an ARIA feed. Only visible rows are in the document (https://www.w3.org/WAI/ARIA/apg/patterns/feed/).
+ * Arrow keys, Page Up and Down, Home and End move between rows.
  */
 export const Feed = (props: {
   readonly timeline: Timeline
@@ -43,7 +43,7 @@ export const Feed = (props: {
   heights.resize(Math.max(count, heights.count()))
   const { from, to } = visibleRows(heights, viewport)
   const drawn = Array.from({ length: Math.max(0, Math.min(to, count) - from) }, (_, place) => from + place)
-  // The row that has the focus stays in the document, or the keyboard would lose its place.
+  // The focused row stays in the document; otherwise the keyboard would lose its place.
   if (active !== undefined && active < count && (active < from || active >= to)) drawn.push(active)
 
   const look = (): void => {
@@ -51,7 +51,7 @@ export const Feed = (props: {
     if (element === null) return
     const next = { scrollTop: element.scrollTop, height: element.clientHeight }
     const { scrollHeight } = element
-    // A row whose height was guessed wrong moves the end, and the browser moves with it. Only the reader may leave the end.
+    // A row with a wrongly guessed height moves the end, and the browser moves with it. Only the reader may leave the end.
     const isReader = scrollHeight === lastHeight.current || performance.now() - touched.current < TOUCH_MS
     if (isAtEnd(next, scrollHeight)) sticks.current = true
     else if (isReader && next.scrollTop < lastTop.current) sticks.current = false
@@ -71,7 +71,7 @@ export const Feed = (props: {
     return () => observer.disconnect()
   }, [])
 
-  // After every drawing: stay at the end, or give the focus to the row the keyboard chose.
+  // After every drawing: stay at the end, or focus the row chosen with the keyboard.
   useLayoutEffect(() => {
     const element = scroller.current
     if (element === null) return

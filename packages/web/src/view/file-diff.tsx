@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 
 import type { DiffLine, FileChange } from "../domain/file-change.ts"
 
-/** Shown at once; the rest when somebody wants it. */
+/** Shown at once; the rest on request. */
 const SHORT_LINES = 24
 
 export const FileDiff = ({ change }: { readonly change: FileChange }) => {
@@ -31,7 +31,7 @@ export const FileDiff = ({ change }: { readonly change: FileChange }) => {
   )
 }
 
-/** A sign beside the colour: not everybody sees the colour. */
+/** A sign in addition to the colour, because not everybody sees colours. */
 const SIGN = {
   same: " ",
   added: "+",

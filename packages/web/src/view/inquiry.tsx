@@ -6,10 +6,10 @@ import { fragmentOf } from "../domain/route.ts"
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
-/** A question that is no permission: of a call, or of the engine about a limit, a budget or a crash. */
+/** A question other than a permission: from a call, or from the engine about a limit, a budget or a crash. */
 export const Inquiry = (props: {
   readonly question: OpenQuestion
-  /** Where it is listed among others: the session it belongs to. */
+  /** In a list with others: the session it belongs to. */
   readonly session?: { readonly id: string; readonly title: string }
 }) => {
   const { question, session } = props

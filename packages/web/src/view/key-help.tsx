@@ -15,7 +15,7 @@ const KEYS = [
   ["Escape", "leaves a field or a dialog"],
 ] as const
 
-/** Single keys, for those who do not use a mouse. They do nothing while somebody types. */
+/** Single keys, for people who do not use a mouse. They do nothing while the user types. */
 export const KeyHelp = () => {
   const app = useApp()
   const [isOpen, setIsOpen] = useState(false)

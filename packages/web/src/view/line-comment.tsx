@@ -6,7 +6,7 @@ import { isUnderWay } from "../domain/run-diff.ts"
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
-/** A comment on a line: the next message of the run, or what a run that has ended goes on with. */
+/** A comment on a line. It becomes the next message of the run, or continues a run that has ended. */
 export const LineComment = (props: {
   readonly run: RunDocument
   readonly at: CommentedLine

@@ -7,7 +7,7 @@ import { useApp } from "../state/app.ts"
 import { Markdown } from "./markdown.tsx"
 import { useAct } from "./use-act.ts"
 
-/** Where the whole text is when the page kept only its beginning. */
+/** Where to find the whole text when the page kept only its beginning. */
 export type Whole =
   | { readonly sessionID: string; readonly messageID: string; readonly part: "user" }
   | { readonly sessionID: string; readonly messageID: string; readonly part: "tool"; readonly callID: string }
@@ -15,7 +15,7 @@ export type Whole =
       readonly sessionID: string
       readonly messageID: string
       readonly part: "text" | "reasoning"
-      /** What it begins with. */
+      /** The start of the text. */
       readonly start: string
     }
 
@@ -24,10 +24,10 @@ const MOST_SHOWN = 400_000
 const SHORT_CHARACTERS = 1_200
 const SHORT_LINES = 16
 
-/** Shows the beginning first, then all of it in its own scroll box, so that no row becomes endless. */
+/** Shows the beginning first, then everything in its own scroll box, so that no row becomes endless. */
 export const LongText = (props: {
   readonly clip: Clip
-  /** Plain text unless it is code, or the Markdown of a model. */
+  /** Default: plain text. Otherwise code, or the Markdown of a model. */
   readonly as?: "code" | "markdown"
   readonly whole?: Whole
 }) => {
@@ -82,7 +82,7 @@ const Body = (props: {
 }
 
 const shorten = (text: string, as: "code" | "markdown" | undefined): string => {
-  // An answer is there to be read: all the page has of it.
+  // An answer is meant to be read, so all of it that the page has is shown.
   if (as === "markdown") return text
   const lines = text.split("\n", SHORT_LINES + 1)
   const few = lines.length > SHORT_LINES ? lines.slice(0, SHORT_LINES).join("\n") : text

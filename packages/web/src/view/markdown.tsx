@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks"
 
 import { readMarkdown, type Block, type Cell, type Inline } from "../domain/markdown.ts"
 
-/** Text of a model, set as it was meant. Nothing in it becomes markup: see `readMarkdown`. */
+/** Text of a model, formatted as intended. Nothing in it becomes markup: see `readMarkdown`. */
 export const Markdown = ({ text }: { readonly text: string }) => {
   const blocks = useMemo(() => readMarkdown(text), [text])
   return (
@@ -29,7 +29,7 @@ const BlockView = ({ block }: { readonly block: Block }) => {
         </p>
       )
     case "heading":
-      // The page has headings of its own above these.
+      // The page has its own headings above these.
       return (
         <p
           class={`heading level-${Math.min(block.level, 4)}`}

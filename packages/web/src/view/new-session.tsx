@@ -4,7 +4,7 @@ import { useApp } from "../state/app.ts"
 import { DirectoryPicker } from "./directory-picker.tsx"
 import { useAct } from "./use-act.ts"
 
-/** A session needs a directory of the server's machine; the one worked in last is proposed. */
+/** A session needs a directory on the server's machine. The last used one is suggested. */
 export const NewSession = () => {
   const [isOpen, setIsOpen] = useState(false)
   return (

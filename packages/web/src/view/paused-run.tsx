@@ -5,7 +5,7 @@ import { useState } from "preact/hooks"
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
-/** A run that waits for a person: why, and what lets it go on. */
+/** A run that waits for a person: the reason, and what lets it continue. */
 export const PausedRun = ({ run }: { readonly run: RunDocument }) => {
   const { spaces } = useApp().client
   const { act, isActing, problem } = useAct()

@@ -4,7 +4,7 @@ import { Approvals } from "./approvals.tsx"
 import { Inquiry } from "./inquiry.tsx"
 import { Question } from "./question.tsx"
 
-/** What waits for an answer in all sessions, oldest first, to be answered here. */
+/** What waits for an answer in all sessions, oldest first, with the means to answer it. */
 export const QuestionPage = () => {
   const { permissions, questions, sessions } = useApp()
   const requests = permissions.value

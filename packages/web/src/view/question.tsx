@@ -5,7 +5,7 @@ import { fragmentOf } from "../domain/route.ts"
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
-/** One thing an agent asks before it acts, to be answered where it is shown. */
+/** One question that an agent asks before it acts, with the means to answer it. */
 export const Question = (props: {
   readonly question: {
     readonly id: string
@@ -13,7 +13,7 @@ export const Question = (props: {
     readonly title: string
     readonly resources: readonly string[]
   }
-  /** Where it is listed among others: the session it belongs to. */
+  /** In a list with others: the session it belongs to. */
   readonly session?: { readonly id: string; readonly title: string }
 }) => {
   const { question, session } = props

@@ -82,7 +82,7 @@ const Receipt = ({ row, timeline }: { readonly row: CompactionRow; readonly time
   )
 }
 
-/** What a bad summary must not lose, held against what the model is really shown. */
+/** What a bad summary must not lose, compared with what the model really sees. */
 const Facts = ({ end, seen }: { readonly end: CompactionEnd; readonly seen: readonly Seen[] }) => {
   const shown = survivors(end.facts, seen)
   return (

@@ -14,7 +14,7 @@ interface RowProps {
   readonly onCompaction: (id: string) => void
 }
 
-/** All text of a session is hostile: it is put into the document as text and never as markup. */
+/** All text of a session is hostile: it enters the document as text and never as markup. */
 export const RowView = memo(
   ({ row, sessionID, onCompaction }: RowProps) => {
     switch (row.kind) {

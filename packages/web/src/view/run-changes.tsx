@@ -8,13 +8,13 @@ import { ChangedFile } from "./changed-file.tsx"
 import { RunDecision } from "./run-decision.tsx"
 import { useAsked } from "./use-asked.ts"
 
-/** What a run changed, by file and hunk; to be taken over, thrown away, or talked about line by line. */
+/** What a run changed, by file and hunk, with the means to apply it, discard it, or comment on it line by line. */
 export const RunChanges = (props: { readonly run: RunDocument }) => {
   const { run } = props
   const { spaces } = useApp().client
   const [looks, setLooks] = useState(0)
   const { runId: runID, spaceId: spaceID, status, worktree } = run
-  // Without a worktree there is rarely anything to tell: only who asks is told why.
+  // Without a worktree there is rarely anything to show. The reason is shown only on request.
   const isLooking = worktree !== undefined || looks > 0
   const key = [isLooking, spaceID, runID, status, worktree?.state, worktree?.commit, looks].join(" ")
   const {
@@ -64,5 +64,5 @@ export const RunChanges = (props: { readonly run: RunDocument }) => {
   )
 }
 
-/** The rest is opened by who wants to see it. */
+/** The user opens the rest. */
 const OPEN_FILES = 20

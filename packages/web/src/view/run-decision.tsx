@@ -5,7 +5,7 @@ import { counted, isAboutChecks, type workOf } from "../domain/run-diff.ts"
 import { useApp } from "../state/app.ts"
 import { describeProblem } from "./use-act.ts"
 
-/** Apply and discard, with what came of it. */
+/** Apply and discard, with the result. */
 export const RunDecision = (props: {
   readonly run: RunDocument
   readonly work: ReturnType<typeof workOf>

@@ -24,7 +24,7 @@ export const SessionList = () => {
     )
   const open = route.value.place === "session" ? route.value.id : undefined
   const put = list.filter((session) => session.archived === true).length
-  // A child is found in the call that began it.
+  // A child is listed only in the call that began it.
   const top = list.filter((session) => session.parent === undefined || session.id === open)
   const kept = isArchiveShown ? top : top.filter((session) => session.archived !== true)
   const found = search.trim() === "" ? kept : kept.filter((session) => matchesSearch(session, search.trim()))

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks"
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
-/** The title of a session, with what changes it: rename, archive. */
+/** The title of a session, with rename and archive. */
 export const SessionName = ({
   info,
   title,

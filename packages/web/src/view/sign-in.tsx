@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 
 import { failureText } from "../domain/failure-text.ts"
 
-/** Without a token nothing can be shown; the address that `meridian serve --http` prints has it. */
+/** Without a token nothing can be shown. The address that `meridian serve --http` prints contains it. */
 export const SignIn = ({ failure }: { readonly failure?: HttpFailure }) => {
   const [token, setToken] = useState("")
   return (

@@ -10,7 +10,7 @@ import { SessionLink } from "./session-link.tsx"
 import { Status } from "./session-list.tsx"
 import { usePolled } from "./use-polled.ts"
 
-/** A space to look at: its chats and its runs. Nothing here changes them. */
+/** A read-only view of a space: its chats and its runs. */
 export const SpacePage = ({ id }: { readonly id: string }) => {
   const { spaces } = useApp().client
   const { value, failure } = usePolled(id, async () => {

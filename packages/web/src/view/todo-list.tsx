@@ -1,6 +1,6 @@
 import type { TodoItem } from "@meridian/protocol"
 
-/** The agent's own plan, beside its timeline. */
+/** The agent's todo list, beside its timeline. */
 export const TodoList = ({ items }: { readonly items: readonly TodoItem[] }) => {
   if (items.length === 0) return null
   const done = items.filter(({ status }) => status === "completed").length

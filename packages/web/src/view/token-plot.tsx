@@ -9,7 +9,7 @@ const HEIGHT = 150
 const PHONE_HEIGHT = 96
 const heightNow = (): number => (matchMedia("(max-width: 46rem)").matches ? PHONE_HEIGHT : HEIGHT)
 
-/** Tokens of each request against the window. The same is said in words for those who cannot see it. */
+/** The tokens of each request and the context window. The same is given in words for people who cannot see it. */
 export const TokenPlot = (props: {
   readonly series: TokenSeries
   readonly onCompaction: (id: string) => void
@@ -69,7 +69,7 @@ export const TokenPlot = (props: {
 }
 
 const FOLDED_KEY = "meridian.plot-folded"
-/** Below this share of the window a line along the ground says nothing. */
+/** Below this share of the window the line would lie on the ground and say nothing. */
 const LEAST_SHARE = 0.05
 
 const tellsSomething = ({ turns, last, compactions }: TokenSeries): boolean =>
@@ -88,7 +88,7 @@ const caption = ({ last, compactions }: TokenSeries): string => {
 
 const percent = (part: number, whole: number): string => `${Math.round((part / whole) * 100)} %`
 
-/** With room at both sides, so that the window is a line from the first turn on. */
+/** With room on both sides, so that the window is a line from the first turn on. */
 const dataOf = ({ turns, tokens, window }: TokenSeries): Plot.AlignedData => [
   [(turns[0] ?? 1) - 0.5, ...turns, (turns.at(-1) ?? 1) + 0.5],
   [null, ...tokens, null],

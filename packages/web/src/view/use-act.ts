@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 
 import { failureText } from "../domain/failure-text.ts"
 
-/** Something a person asked for: once at a time, and when it fails they are told why and what to do. */
+/** An action of the user: one at a time. When it fails, the user learns why and what to do. */
 export const useAct = () => {
   const [isActing, setIsActing] = useState(false)
   const [problem, setProblem] = useState<string>()

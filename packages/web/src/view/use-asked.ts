@@ -3,7 +3,9 @@ import { useEffect, useState } from "preact/hooks"
 
 import type { Polled } from "./use-polled.ts"
 
-/** Asked once for each key: for what costs the server something. The last answer stays until the next one is there. */
+/**
+ * Fetches once per key, for requests that are expensive for the server. The last answer stays until the next one arrives.
+ */
 export const useAsked = <T>(
   key: string,
   ask: () => Promise<T>,

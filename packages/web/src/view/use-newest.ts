@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks"
 
 import { describeProblem } from "./use-act.ts"
 
-/** Questions in a row of which only the newest counts: an answer that was overtaken is dropped. */
+/** A series of requests of which only the newest counts. An answer that was overtaken is dropped. */
 export const useNewest = () => {
   const newest = useRef(0)
   const [problem, setProblem] = useState<string>()

@@ -8,7 +8,7 @@ export interface Polled<T> {
   readonly failure?: HttpFailure
 }
 
-/** Asked again while it is looked at; one question at a time. Without an answer the last one stays; a refusal replaces it. */
+/** Polls while the page is visible, one request at a time. Without an answer the last one stays; a refusal replaces it. */
 export const usePolled = <T>(key: string, ask: () => Promise<T>): Polled<T> => {
   const [polled, setPolled] = useState<Polled<T>>({})
   useEffect(() => {
