@@ -1,7 +1,4 @@
-/**
- * Addresses of a database server: who is asked, how safely, and how the address is shown. A password is used and never
- * shown.
- */
+/** Addresses of a database server: the hosts, the encryption, and a form to show. The password is used but never shown. */
 import { Failure } from "@meridian/protocol"
 
 export interface Address {
@@ -11,7 +8,7 @@ export interface Address {
   readonly user: string | undefined
   readonly password: string | undefined
   readonly database: string
-  /** As SQL names it: a word of SQL is a name, too. */
+  /** Quoted for SQL, because a schema may be named like a SQL keyword. */
   readonly schema: string
   readonly tls: "off" | "encrypted" | "verified"
 }
@@ -21,10 +18,10 @@ export interface Host {
   readonly port: number
 }
 
-/** An address of this kind, whether or not it is a good one. */
+/** An address of this kind, valid or not. */
 export const isServerAddress = (text: string): boolean => /^postgres(?:ql)?:/i.test(text)
 
-/** What names a kind of database that we do not know is never taken for a file. */
+/** Refuses an address with an unknown scheme, so that it is never taken for a file name. */
 export const requireKnownAddress = (text: string): void => {
   if (isServerAddress(text)) readAddress(text)
   else if (/^[a-z][a-z0-9+.-]+:\/\//i.test(text))
@@ -71,7 +68,7 @@ const decoded = (text: string, part: string | undefined): string | undefined => 
   }
 }
 
-/** On this machine nobody listens in. Everywhere else encryption is asked for, unless the address says otherwise. */
+/** Nobody can listen in on this machine. Everywhere else encryption is required, unless the address says otherwise. */
 const tlsOf = (text: string, mode: string | null, local: boolean): Address["tls"] => {
   switch (mode) {
     case "disable":
@@ -92,6 +89,6 @@ const tlsOf = (text: string, mode: string | null, local: boolean): Address["tls"
 const isLoopback = ({ host }: Host): boolean =>
   host === "localhost" || host === "::1" || host.startsWith("127.") || host.startsWith("/")
 
-/** The address as far as it can be shown. */
+/** Shows as much of the address as is safe. */
 const refused = (text: string, why: string): Failure =>
   new Failure("DATABASE_ADDRESS", { address: text.replace(/\/\/[^/]*@/, "//…@").replace(/\?.*$/, ""), why })

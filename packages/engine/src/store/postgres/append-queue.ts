@@ -1,6 +1,6 @@
 /**
- * Writes on their way to the server. One that comes alone goes at once; those that come while others are on the way wait
- * for each other and go together. Two lanes: while one waits for the server's disk the other fills.
+ * Writes on their way to the server. A write that comes alone goes at once. Writes that arrive while others are on the way
+ * wait and go together. There are two lanes: while one waits for the server's disk, the other fills.
  */
 export interface AppendQueue<Item, Answer> {
   readonly join: (item: Item) => Promise<Answer>
@@ -18,10 +18,10 @@ export const openAppendQueue = <Item extends { readonly key: number }, Answer>(o
 }): AppendQueue<Item, Answer> => {
   const waiting: Waiting<Item, Answer>[] = []
   const free = [...options.lanes]
-  /** Of one session there is one write at a time: the second is decided on the first. */
+  /** One write per session at a time, because the second is decided on the result of the first. */
   const underWay = new Set<number>()
 
-  /** The oldest of each session that is not under way; the others stay in their order. */
+  /** Takes the oldest write of each session that has none under way. The others keep their order. */
   const take = (): readonly Waiting<Item, Answer>[] => {
     const taken: Waiting<Item, Answer>[] = []
     for (let index = 0; index < waiting.length && taken.length < options.most;) {

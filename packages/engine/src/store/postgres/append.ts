@@ -1,9 +1,9 @@
 /**
- * Compare and append, for many sessions in one statement. The rows of the sessions are locked in the order of their keys;
- * each session stands or falls alone; one commit and one flush serve all of them.
+ * Compare and append, for many sessions in one statement. The rows of the sessions are locked in the order of their keys.
+ * Each session succeeds or fails alone; one commit and one flush serve all of them.
  *
- * An answer may get lost. The statement is then sent again, and says whether the events at this place carry our mark: only
- * what was stored the first time does.
+ * An answer may get lost. Then the statement is sent again and reports whether the events at this place carry our mark.
+ * They do only if the first attempt stored them.
  */
 import { parseList } from "@meridian/protocol"
 
@@ -13,15 +13,15 @@ import type { IndexRows } from "./index-rows.ts"
 
 export interface Write {
   readonly key: number
-  /** Undefined: anyone may write this. */
+  /** Undefined: any process may write this. */
   readonly fence: number | undefined
   readonly after: number
-  /** Of this write and no other. */
+  /** Unique to this write. */
   readonly mark: string
   readonly events: readonly StoredRow[]
   readonly rows: IndexRows
   readonly summary: string
-  /** Of the session after this write. */
+  /** The session's values after this write. */
   readonly parkedUntil: number | undefined
   readonly workspace: string
 }
@@ -35,12 +35,12 @@ export interface StoredRow {
 
 export type Outcome =
   | { readonly kind: "stored" }
-  /** The session is at another place; undefined: there is none. */
+  /** The session is at another sequence. Undefined: it does not exist. */
   | { readonly kind: "moved"; readonly seq: number | undefined }
   | { readonly kind: "fenced" }
   | { readonly kind: "taken"; readonly claim: Claim }
 
-/** Sends some writes, each of another session, as one statement. */
+/** Sends writes of different sessions as one statement. */
 export const sendWrites = async (
   query: Query,
   schema: string,
@@ -51,7 +51,10 @@ export const sendWrites = async (
   return writes.map((write) => outcomeOf(write, byKey.get(write.key)))
 }
 
-/** As `sendWrites`, when somebody may take a name at the same moment: then each goes alone, and sees whose name it is. */
+/**
+ * Like `sendWrites`, but when another process takes a name at the same moment, each write goes alone and sees who has the
+ * name.
+ */
 export const sendInAnyCase = async (
   query: Query,
   schema: string,
@@ -73,7 +76,7 @@ const sendAlone = async (query: Query, schema: string, write: Write): Promise<Ou
       const [outcome] = await sendWrites(query, schema, [write])
       return outcome ?? { kind: "moved", seq: undefined }
     } catch (cause) {
-      // The name is there by now: the next time the statement sees it.
+      // The name exists by now, so the next attempt sees it.
       if (!isUniqueViolation(cause) || tries === MOST_TRIES) throw cause
     }
 }
@@ -95,7 +98,7 @@ const outcomeOf = (write: Write, row: Row | undefined): Outcome => {
 
 const values = (writes: readonly Write[]): readonly unknown[] => {
   const events = writes.flatMap(({ key, events: stored }) => stored.map((event) => ({ key, event })))
-  /** Each with the session it belongs to, as a set of records. */
+  /** All rows as a set of records, each with its session's key. */
   const of = (rowsOf: (rows: IndexRows) => readonly object[]): string =>
     JSON.stringify(writes.flatMap(({ key, rows }) => rowsOf(rows).map((row) => Object.assign({ key }, row))))
   return [

@@ -1,8 +1,8 @@
-/** The edge between promises of the driver and effects of the port. */
+/** The boundary between the driver's promises and the port's effects. */
 import { Failure } from "@meridian/protocol"
 import { Effect, Queue, Stream } from "effect"
 
-/** What a server says no to is a failure with a code; a bug stays one. */
+/** What a server refuses becomes a coded failure. A bug stays a defect. */
 export const ask = <A>(body: () => Promise<A>): Effect.Effect<A, Failure> =>
   Effect.flatten(
     Effect.promise(() =>
@@ -13,7 +13,7 @@ export const ask = <A>(body: () => Promise<A>): Effect.Effect<A, Failure> =>
     ),
   )
 
-/** What a listener hears, for as long as somebody follows. */
+/** A stream of what a listener hears, for as long as it is followed. */
 export const heard = <A>(listen: (hear: (value: A) => void) => () => void): Stream.Stream<A> =>
   Stream.callback<A>((told) =>
     Effect.acquireRelease(

@@ -1,6 +1,6 @@
 /**
- * One connection to the server, made again when it breaks. A question whose answer got lost is asked again: every statement
- * that is sent through `ask` may run twice.
+ * One connection to the server, reopened when it breaks. A question whose answer got lost is asked again, so every
+ * statement sent through `ask` may run twice.
  */
 import { Failure, oneLine, systemCode } from "@meridian/protocol"
 import type { Client, ClientConfig, Notification, QueryResultRow } from "pg"
@@ -8,11 +8,11 @@ import type { Client, ClientConfig, Notification, QueryResultRow } from "pg"
 import type { Address, Host } from "./address.ts"
 
 export interface Connection {
-  /** Asked again until an answer comes, or for as long as we are patient. */
+  /** Repeats the question until an answer comes or our patience ends. */
   readonly ask: (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
-  /** Several statements as one transaction, kept or taken back; all of it may be done again. */
+  /** Runs several statements as one transaction, committed or rolled back. All of it may be repeated. */
   readonly transact: <A>(body: (query: Query) => Promise<Settled<A>>) => Promise<A>
-  /** Questions that wait for an answer. */
+  /** How many questions wait for an answer. */
   readonly pending: () => number
   readonly close: () => Promise<void>
 }
@@ -27,18 +27,18 @@ export interface Settled<A> {
 
 export interface ConnectionOptions {
   readonly address: Address
-  /** The server has answered a question that was sent then, by our own monotonic clock. */
+  /** Called when the server has answered a question that was sent at this time on our monotonic clock. */
   readonly onAnswer: (sentAt: number) => void
   readonly monotonic: () => number
   readonly sleep: (ms: number) => Promise<void>
-  /** How long we try. */
+  /** How long to keep trying. */
   readonly patienceMs: number
-  /** Done on every new connection before anything else. */
+  /** Runs on every new connection before anything else. */
   readonly prepare?: (query: Query) => Promise<void>
   readonly onNotification?: (payload: string) => void
 }
 
-/** After so long without an answer the connection is taken for a dead one. */
+/** A connection without an answer for this long counts as dead. */
 const ANSWER_MS = 5_000
 const CONNECT_MS = 3_000
 const FIRST_PAUSE_MS = 20
@@ -48,7 +48,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
   const { monotonic, sleep, onAnswer } = options
   let client: Promise<Client> | undefined
   let closed = false
-  /** One question at a time: a transaction is a single question. */
+  /** One question at a time. A transaction counts as a single question. */
   let turn: Promise<unknown> = Promise.resolve()
 
   const current = (): Promise<Client> => {
@@ -84,7 +84,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
         if (cause instanceof TypeError || cause instanceof RangeError) throw cause
         const trouble = troubleOf(cause)
         if (trouble === "answer") onAnswer(sentAt)
-        // What came back half way is not worth keeping: the next question goes to a new connection.
+        // A connection in an unknown state is not kept. The next question uses a new one.
         if (trouble !== "answer") await leave()
         if (trouble === "answer" || trouble === "refused" || closed || monotonic() > deadline)
           throw translate(options.address, cause, trouble)
@@ -130,7 +130,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
 const connect = async (options: ConnectionOptions, onBroken: () => void): Promise<Client> => {
   const { default: pg } = await import("pg")
   let trouble: unknown
-  // The first that can be written: the others are standbys, or not there.
+  // The first host that accepts writes. The others are standbys or unreachable.
   for (const host of options.address.hosts) {
     const client = new pg.Client(configOf(options, host))
     client.on("error", onBroken)
@@ -170,7 +170,7 @@ const configOf = ({ address }: ConnectionOptions, { host, port }: Host): ClientC
   types: { getTypeParser: (oid: number) => PARSERS.get(oid) ?? String },
 })
 
-/** Only what our statements give back. A count fits into a number: no log has 2^53 events. */
+/** Only the types that our statements return. A count fits into a number: no log has 2^53 events. */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [16, (text) => text === "t"],
   [20, Number],
@@ -188,8 +188,8 @@ const PARSERS = new Map<number, (text: string) => unknown>([
 ])
 
 /**
- * `answer`: the server said no to this statement, and the connection is good. `refused`: it does not want us at all.
- * `away`: nobody knows what has become of it.
+ * `answer`: the server refused this statement, and the connection is good. `refused`: the server does not accept us at all.
+ * `away`: the outcome is unknown.
  */
 type Trouble = "answer" | "refused" | "away"
 
@@ -200,16 +200,16 @@ const troubleOf = (cause: unknown): Trouble => {
   const code = stateOf(cause)
   if (code === undefined) return "away"
   if (/^(?:28|3D|42501)/.test(code)) return "refused"
-  // Shutting down, starting, too many connections, a dropped session; or our own wait was cut short.
+  // Shutdown, startup, too many connections, a dropped session; or our own wait was cut short.
   if (/^(?:08|57|53300|25006|40)/.test(code)) return "away"
   return "answer"
 }
 
-/** The five characters by which a server says what is wrong. */
+/** The five-character error code of a server. */
 export const stateOf = (cause: unknown): string | undefined =>
   /^[0-9A-Z]{5}$/.test(systemCode(cause)) ? systemCode(cause) : undefined
 
-/** The server has no encryption, or a certificate that nobody here knows. */
+/** The server has no encryption, or a certificate that this machine does not trust. */
 const isWithoutTls = (cause: unknown): boolean => {
   if (!(cause instanceof Error)) return false
   if (cause.message.includes("does not support SSL")) return true
@@ -229,16 +229,16 @@ const translate = ({ shown }: Address, cause: unknown, trouble: Trouble): unknow
       { database: shown, why },
       { cause },
     )
-  // A table of ours that is not there any more.
+  // One of our tables no longer exists.
   if (stateOf(cause) === "42P01")
     return new Failure("DATABASE_WENT_BACK", { database: shown, why: "its tables are gone" }, { cause })
-  // Out of memory, of disk, or of some other bound of the server.
+  // Out of memory, of disk, or at some other limit of the server.
   if (stateOf(cause)?.startsWith("53") === true)
     return new Failure("DATABASE_UNWRITABLE", { file: shown, why }, { cause })
   return cause
 }
 
-/** Several connections as one: a question goes to whichever has the fewest before it. */
+/** Several connections as one. A question goes to the one with the fewest pending. */
 export const shareConnections = (connections: readonly Connection[]): Connection => {
   const idlest = (): Connection => {
     const [first, ...rest] = connections

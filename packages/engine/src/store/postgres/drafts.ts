@@ -1,7 +1,6 @@
 /**
- * Sessions that are written before they exist: a fork or an import of any length. A draft is a session that is not
- * published, under a name nobody can ask for; publishing gives it its own. What a lost node left is deleted by whoever
- * looks next.
+ * Sessions that are written before they exist: a fork or an import of any length. A draft is an unpublished session under a
+ * name that nobody can ask for; publishing gives it its real name. The next node to look deletes what a lost node left.
  */
 import { Failure } from "@meridian/protocol"
 
@@ -22,9 +21,9 @@ export interface ServerDraft {
 
 export interface Drafts {
   readonly open: (creation: Creation) => Promise<ServerDraft>
-  /** Deletes what lost nodes left. */
+  /** Deletes the drafts of lost nodes. */
   readonly sweep: () => Promise<void>
-  /** Deletes our own. */
+  /** Deletes this node's own drafts. */
   readonly leave: () => Promise<void>
 }
 
@@ -69,7 +68,7 @@ export const createDrafts = (options: {
             `update ${schema}.session set id = $2, published = true, owner = null where key = $1 and owner = $3 returning key`,
             [key, sessionID, workers.me],
           )
-          // The answer to the first try may have got lost.
+          // The answer to the first attempt may have got lost.
           if (rows.length === 0 && !(await isPublished(key, sessionID)))
             throw new Failure("FENCED", { session: sessionID })
           isOpen = false

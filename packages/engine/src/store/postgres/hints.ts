@@ -1,6 +1,6 @@
 /**
- * Hints that something was appended, to whoever listens. They go out after the commit and several at once: inside it they
- * would make every commit of the database wait for the others. One may get lost; nothing depends on them.
+ * Hints to other nodes that something was appended. They are sent after the commit, several at once: inside it they would
+ * make every commit of the database wait for the others. A hint may get lost; nothing depends on it.
  */
 import { listAt, parseObject, textAt } from "@meridian/protocol"
 
@@ -9,27 +9,27 @@ import type { Connection, Query } from "./connection.ts"
 
 export interface Hints {
   readonly tell: (session: string) => void
-  /** Sends what there is to tell. */
+  /** Sends the hints that are due. */
   readonly send: () => Promise<void>
   readonly listen: (query: Query) => Promise<void>
   readonly receive: (payload: string) => void
-  /** Undefined: of some session, nobody knows which. */
+  /** Undefined: some session, it is not known which. */
   readonly onHint: (hear: (session: string | undefined) => void) => () => void
   /** Asks the other nodes for work. */
   readonly ask: (demand: Asked) => Promise<void>
   readonly onAsked: (hear: (demand: Asked) => void) => () => void
-  /** Everybody looks again. */
+  /** Makes every listener look again. */
   readonly tellAll: () => void
 }
 
-/** The server takes no more. */
+/** The server's limit. */
 const PAYLOAD_BYTES = 8_000
 
 export const openHints = (options: {
   readonly schema: string
   readonly me: string
   readonly connection: () => Connection
-  /** There is something to send. */
+  /** Called when there is something to send. */
   readonly onDue: () => void
 }): Hints => {
   const { schema, me } = options
@@ -56,7 +56,7 @@ export const openHints = (options: {
     },
     listen: async (query) => {
       await query(`listen "${channel}"`)
-      // Whatever happened while nobody listened here.
+      // Covers whatever happened while this node was not listening.
       hear(undefined)
     },
     receive: (payload) => {

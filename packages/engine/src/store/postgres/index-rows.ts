@@ -1,6 +1,6 @@
 /**
- * What events change in the tables beside the log: names that are given, inputs and questions that come and go, approvals.
- * Pure, and of the events alone: the same events always change the same rows.
+ * What events change in the tables beside the log: names, inputs and questions that come and go, approvals. Pure, and
+ * derived only from the events: the same events always change the same rows.
  */
 import type { DurableEvent } from "@meridian/protocol"
 
@@ -10,11 +10,11 @@ import type { Claim } from "../../domain/claims.ts"
 export type NumberedEvent = DurableEvent & { readonly seq: number; readonly time: number }
 
 export interface IndexRows {
-  /** Each stands for one thing only; a claimed one must be free. */
+  /** Each names only one thing. A claimed name must be unused. */
   readonly names: readonly { kind: Claim["kind"]; id: string; seq: number; claimed: boolean }[]
   readonly inputs: readonly { id: string; seq: number; resume: boolean; time: number }[]
   readonly doneInputs: readonly { id: string }[]
-  /** A question is a row until its call settles; `replied`: where its answer is. */
+  /** A question is a row until its call settles. `replied`: the sequence of its answer. */
   readonly requests: readonly {
     id: string
     seq: number
@@ -26,7 +26,7 @@ export interface IndexRows {
   readonly settled: readonly { message: string; call: string }[]
   readonly approvals: readonly ApprovalRow[]
   readonly revoked: readonly Omit<ApprovalRow, "seq" | "time">[]
-  /** The last interrupt among them; 0: none. */
+  /** The last interrupt among the events; 0 without one. */
   readonly interruptSeq: number
 }
 
@@ -52,7 +52,7 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
   const name = (kind: Claim["kind"], id: string, seq: number, claimed: boolean): void => {
     names.push({ kind, id: indexed(id), seq, claimed })
   }
-  /** What comes and goes within one append is never a row. */
+  /** What comes and goes within one append never becomes a row. */
   const endInput = (id: string): void => {
     if (!inputs.delete(id)) doneInputs.push({ id: indexed(id) })
   }
@@ -99,7 +99,7 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
       case "session.next.permission.asked.1":
       case "session.next.question.asked.1": {
         const { requestID, assistantMessageID, callID } = event.data
-        // The engine's own are in the session's summary.
+        // The engine's own questions are in the session's summary.
         if (assistantMessageID === undefined || callID === undefined) break
         name("request", requestID, seq, true)
         requests.set(requestID, {
@@ -151,5 +151,5 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
   }
 }
 
-/** The server's text knows neither NUL nor half a character. The log keeps them, escaped; these rows do not need to. */
+/** The server's text type knows neither NUL nor half characters. The log keeps them, escaped; these rows need not. */
 export const indexed = (text: string): string => text.toWellFormed().replaceAll("\0", "\uFFFD")

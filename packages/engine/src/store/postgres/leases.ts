@@ -1,6 +1,7 @@
 /**
- * Who may write a session's progress: owner and number are columns of its row, so taking it is one statement and the append
- * checks the number in its own. What is written in our name and is not used here is given back again and again until it is.
+ * Who may write a session's progress. Owner and number are columns of the session's row, so one statement takes a lease,
+ * and an append checks the number in its own statement. A lease that is recorded for this node but not used here is
+ * released repeatedly until that succeeds.
  */
 import { findStranded, type Stranded } from "../../domain/stranded.ts"
 import type { Acquisition, Asked, Fence } from "../../port/store.ts"
@@ -10,28 +11,28 @@ import { HOST, type NodeOffer, type Workers } from "./workers.ts"
 export interface LeaseBook {
   readonly acquire: (session: string) => Promise<Acquisition>
   /**
-   * Takes sessions that nobody works on and whose inputs want to be run, the oldest first. They rest here, so that whoever
-   * acquires one has it at once; those nobody wants are given back.
+   * Takes free sessions whose inputs want to run, oldest first. They rest here, so that `acquire` gets them at once; unused
+   * ones are released.
    */
   readonly claim: () => Promise<readonly string[]>
-  /** Whether there is one to claim, and room for it. */
+  /** Whether there is a session to claim, and room for it. */
   readonly canClaim: () => Promise<boolean>
   readonly isCurrent: (fence: Fence) => Promise<boolean>
   readonly rest: (fence: Fence) => void
-  /** When it fails, `giveBack` does it. */
+  /** If it fails, `giveBack` does it. */
   readonly release: (fence: Fence) => Promise<void>
-  /** Gives back what rests, and whatever else is written in our name and not at work here. */
+  /** Releases resting leases, and any other lease that is recorded for this node but not in use. */
   readonly giveBack: () => Promise<void>
   readonly ownersElsewhere: () => Promise<ReadonlyMap<string, string>>
-  /** Which of these owners are other nodes, and not lost. */
+  /** Which of these owners are other nodes and not lost. */
   readonly aliveElsewhere: (
     owners: readonly (string | undefined)[],
   ) => Promise<ReadonlySet<string | undefined>>
-  /** Whether this one could be worked on here as far as places go. */
+  /** Whether this node has a free place for the session. */
   readonly hasRoom: (session: string) => boolean
-  /** Takes one that somebody asked for, unless another node was faster. It rests here. */
+  /** Takes a requested session, unless another node was faster. It rests here. */
   readonly takeAsked: (demand: Asked) => Promise<boolean>
-  /** Those among these with work to do that no node can take up, by their keys. */
+  /** Which of these sessions have work that no node can take up, by key. */
   readonly stranded: (keys: readonly number[]) => Promise<ReadonlyMap<number, Stranded>>
   readonly leave: () => Promise<void>
 }
@@ -46,17 +47,17 @@ export const openLeaseBook = (options: {
   const { connection, schema, workers, wall } = options
   const { places, workspaces, format } = options.offer
   const { me } = workers
-  /** At work here, resting, or just asked for: these are not given back behind our back. */
+  /** Leases in use, resting, or just requested. These are not released behind our back. */
   const held = new Map<string, Fence | undefined>()
   const resting = new Map<string, Fence>()
 
   const room = (): number => (workers.isRetired() ? 0 : places - held.size)
 
-  /** Of the sessions that are taken in this statement: who has them now, and in which format they may be written. */
+  /** Columns of sessions that this statement takes: the new owner, and the format in which they may be written. */
   const TAKEN = `owner = $1, fence = s.fence + 1, host = $2,
     format = greatest(s.format, (select least($3::int, min(w.format)) from ${schema}.worker w))`
   const TAKER = [me, HOST, format] as const
-  /** Where it was is written down when it comes to another node. */
+  /** Records the earlier place of a session that comes to another node. */
   const STAYS = `insert into ${schema}.stay (session, fence, seq, host, time)
     select t.key, t.fence, t.seq, $2, ${SERVER_TIME} from taken t where t.was is distinct from $2`
   const MAY = `s.format <= $3::int and s.workspace = any($4::text[])`
@@ -107,7 +108,7 @@ export const openLeaseBook = (options: {
     return {
       kind: "acquired",
       fence: { session, number: Number(row["fence"]) },
-      // Ours without our knowledge: a lease whose answer never came. Nothing was done under it.
+      // Possibly our own unknown lease, whose answer never arrived. Nothing was done under it.
       abandoned: typeof before === "string" && before !== me,
       seq: Number(row["seq"]),
     }
@@ -233,11 +234,11 @@ export const openLeaseBook = (options: {
   }
 }
 
-/** Sessions that nobody works on and that want somebody to. `now`: a number of milliseconds, as SQL. */
+/** Free sessions that have work. `now`: milliseconds, as SQL. */
 export const unclaimed = (schema: string, now: string): string =>
   `s.published and s.owner is null and ${wanting(schema, now)}`
 
-/** With an input that wants to be run, an answer its call waits for, or work whose time to go on has come. */
+/** With an input that wants to run, an answer for its waiting call, or work whose time has come. */
 export const wanting = (
   schema: string,
   now: string,
@@ -245,5 +246,5 @@ export const wanting = (
     exists (select 1 from ${schema}.input i where i.session = s.key and i.resume and i.seq > s.interrupt_seq)
     or exists (select 1 from ${schema}.request r where r.session = s.key and r.replied > s.interrupt_seq)))`
 
-/** By the server's own clock: for people only. */
+/** By the server's clock. Only for people. */
 export const SERVER_TIME = "(extract(epoch from clock_timestamp()) * 1000)::bigint"

@@ -1,4 +1,4 @@
-/** A server for those who only look at its sessions: nothing is written there, and no node appears. */
+/** A read-only view of a server's sessions: nothing is written there, and no node appears. */
 import { decodeEvent, type StoredEvent } from "@meridian/protocol"
 
 import { machineMs, pause } from "../../port/machine-time.ts"
@@ -8,13 +8,13 @@ import { requireSchema } from "./migrate.ts"
 import { createServerRows, type Head } from "./rows.ts"
 
 export interface ServerLook {
-  /** As it may be shown. */
+  /** In a form that may be shown. */
   readonly name: string
-  /** Of the schema: another one when it was made anew. */
+  /** Identifies the schema. A recreated schema has a different one. */
   readonly identity: string
   readonly sessions: () => Promise<readonly LookedSession[]>
   readonly session: (id: string) => Promise<LookedSession | undefined>
-  /** Behind `after`, up to `through`, a page at a time. What this version cannot read is passed over. */
+  /** Events after `after`, up to `through`, one page at a time. Skips what this version cannot read. */
   readonly events: (
     session: Pick<LookedSession, "key">,
     range: { readonly after: number; readonly through: number },
@@ -25,7 +25,7 @@ export interface ServerLook {
 export interface LookedSession {
   readonly id: string
   readonly key: number
-  /** Of the last event. */
+  /** The sequence of the last event. */
   readonly seq: number
   readonly directory: string
   readonly title: string | undefined

@@ -1,4 +1,4 @@
-/** Makes the tables, or brings them up to this version: one node at a time, under a lock of the server. */
+/** Creates or updates the tables: one node at a time, under a lock of the server. */
 import { createHash } from "node:crypto"
 
 import { Failure } from "@meridian/protocol"
@@ -7,7 +7,7 @@ import type { Address } from "./address.ts"
 import type { Connection, Query } from "./connection.ts"
 import { migrations } from "./schema.ts"
 
-/** An empty schema is made. An old one is changed only when asked: other nodes may still be at work on it. */
+/** Fills an empty schema. An old schema is changed only on request, because other nodes may still use it. */
 export const migrate = (
   connection: Connection,
   { schema, shown }: Address,
@@ -35,7 +35,7 @@ export const requireVersion = (number: unknown, shown: string): void => {
     throw new Failure("DATABASE_TOO_OLD", { database: shown, found: Math.floor(Number(number) / 10_000) })
 }
 
-/** What a node says on a connection of its own must still be there with the next question. */
+/** What a node sets on its own connection must still be there for the next question. */
 export const requireOwnConnection = async (query: Query, me: string, shown: string): Promise<void> => {
   await query("select set_config('meridian.node', $1, false)", [me])
   for (let count = 0; count < 3; count += 1) {
@@ -44,7 +44,7 @@ export const requireOwnConnection = async (query: Query, me: string, shown: stri
   }
 }
 
-/** For whoever only looks. */
+/** For read-only use. */
 export const requireSchema = async (connection: Connection, { schema, shown }: Address): Promise<void> => {
   const found = await versionOf((sql, values) => connection.ask(sql, values), schema)
   const known = migrations(schema).length
@@ -53,14 +53,14 @@ export const requireSchema = async (connection: Connection, { schema, shown }: A
 }
 
 /**
- * The token of a cluster lies in its database. One that people gave must be the same for all nodes: another one means another
- * cluster, or a node that was forgotten. It can be changed while no node is there.
+ * The token of a cluster is in its database. A configured token must be the same for all nodes: a different one means
+ * another cluster, or a forgotten node. It can be changed while no node is present.
  */
 export const agreeOnToken = (
   connection: Connection,
   { schema, shown }: Address,
   given: string | undefined,
-  /** Who only looks has no part in it. */
+  /** False: this process only looks and takes no part in the cluster. */
   works: boolean,
 ): Promise<string> =>
   connection.transact(async (query) => {
@@ -81,7 +81,7 @@ export const agreeOnToken = (
 
 const DONE = { keep: true, answer: undefined } as const
 
-/** 0: nothing of ours is there. */
+/** 0: the schema has none of our tables. */
 const versionOf = async (query: Query, schema: string): Promise<number> => {
   const [table] = await query("select to_regclass($1) is not null as there", [`${schema}.store`])
   if (table?.["there"] !== true) return 0

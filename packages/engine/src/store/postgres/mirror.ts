@@ -1,6 +1,6 @@
 /**
- * The rows of the sessions this node touches, in SQLite and in memory, filled by the same projector as a database of one
- * machine. They are derived: dropped at any time, and read again from the log on the server.
+ * The rows of the sessions that this node uses, in an in-memory SQLite, filled by the same projector as a single-machine
+ * database. They are derived: they may be dropped at any time, and are read again from the log on the server.
  */
 import { decodeEvent, type EventRow } from "@meridian/protocol"
 
@@ -17,16 +17,16 @@ import { nextSummary, NO_SUMMARY, type LogSummary } from "./summary.ts"
 export interface Mirror
   extends EventReader, MessageReader, Pick<Lists, "inputs" | "input" | "requests" | "questions"> {
   readonly search: ReturnType<typeof createSearch>
-  /** What is known of a session here; undefined: nothing. */
+  /** What this node knows of a session; undefined: nothing. */
   readonly known: (session: string) => Known | undefined
-  /** Rows that follow on what is known. Others are not taken: whoever needs them reads on. */
+  /** Adds rows that directly follow the known ones. Others are ignored; the reader reads on instead. */
   readonly add: (session: string, key: number, rows: readonly EventRow[]) => void
   readonly drop: (session: string) => void
   readonly close: () => void
 }
 
 export interface Known {
-  /** The session's number on the server. */
+  /** The session's key on the server. */
   readonly key: number
   readonly seq: number
   readonly summary: LogSummary
@@ -45,7 +45,7 @@ export const openMirror = (mostBytes = MOST_BYTES): Mirror => {
   const removeRows = createRowRemoval(raw)
   const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
   const moveSession = raw.prepare("update session set seq = ?, updated = ? where key = ?")
-  /** The first is the one used longest ago. */
+  /** The first entry was used longest ago. */
   const entries = new Map<string, Entry>()
   let bytes = 0
 
@@ -99,6 +99,6 @@ export const openMirror = (mostBytes = MOST_BYTES): Mirror => {
   }
 }
 
-/** What a row costs beside its data, roughly. */
+/** The rough overhead of a row beside its data. */
 const ROW_BYTES = 200
 const MOST_BYTES = 512 * 1024 * 1024

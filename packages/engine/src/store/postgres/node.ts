@@ -1,6 +1,6 @@
 /**
- * One node of a cluster: its connections, its sign of life and its hints. It knows when it last heard from the server, and
- * what that proves: an answer says that we had our leases when the question was sent.
+ * One node of a cluster: its connections, its sign of life and its hints. It knows when it last heard from the server and
+ * what that proves: an answer shows that we had our leases when the question was sent.
  */
 import { randomInt } from "node:crypto"
 
@@ -21,47 +21,47 @@ import { openWorkers, type NodeOffer, type Workers } from "./workers.ts"
 export interface NodeOptions {
   readonly address: string
   readonly leaseMs: number
-  /** An older schema is brought up to date. */
+  /** Updates an older schema. */
   readonly migrate?: boolean
-  /** Without it nothing but places: it admits and reads, and works in no workspace. */
+  /** False: no places. The node admits and reads, and works in no workspace. */
   readonly offer?: Partial<NodeOffer>
-  /** Of the cluster, if people chose one: all of its nodes have the same. */
+  /** The configured token of the cluster, the same for all of its nodes. */
   readonly token?: string | undefined
-  /** A test says that this node's process is gone: no sign of life comes from it any more. */
+  /** A test simulates that this node's process is gone: it gives no more signs of life. */
   readonly isGone?: () => boolean
 }
 
 export interface Node {
   readonly address: Address
-  /** Of the schema, whichever way leads to it. */
+  /** Identifies the schema, whatever address leads to it. */
   readonly identity: string
   readonly offer: NodeOffer
   readonly wall: () => number
-  /** By which nodes know each other. */
+  /** By which nodes recognise each other. */
   readonly token: string
   readonly reads: Connection
-  /** Appends travel on these: while one waits for the server's disk the other fills. */
+  /** Appends travel on these: while one waits for the server's disk, the other fills. */
   readonly lanes: readonly Connection[]
   readonly workers: Workers
   readonly hints: Hints
   readonly monotonic: () => number
-  /** No answer came for so long that others may soon take over: our drains end by themselves. */
+  /** No answer came for so long that others may soon take over, so our drains end on their own. */
   readonly isSilent: () => boolean
-  /** How long nobody else may take our leases, from now. */
+  /** How long from now no other node may take our leases. */
   readonly provenMs: () => number
-  /** Does something again and again, for as long as the node is open. A failure waits for the next time. */
+  /** Repeats something for as long as the node is open. After a failure the next round tries again. */
   readonly every: (ms: number, body: () => Promise<unknown>) => Effect.Effect<unknown, never, Scope.Scope>
 }
 
-/** More lanes would only make smaller groups. */
+/** More lanes would only make the groups smaller. */
 const LANES = 2
 const READERS = 2
-/** Hints wait so long for others to go with. */
+/** How long a hint waits for others to go with it. */
 const HINT_MS = 2
 const DEFAULT_OFFER: NodeOffer = { places: 200, workspaces: [SHARED], format: FORMAT }
-/** Without an answer for this part of a lease our drains end by themselves: nobody may take over before. */
+/** After this part of a lease without an answer, our drains end on their own. No other node may take over before. */
 const SILENT_PART = 0.7
-/** And after this part our commands are ended from outside: we may be frozen. */
+/** After this part our commands are ended from outside, because we may be frozen. */
 const LAST_PART = 0.8
 
 export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids | Scope.Scope> =>
@@ -111,7 +111,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
       offer,
       monotonic,
     })
-    /** Carries our lock and hears hints: past every pooler. */
+    /** Holds our lock and receives hints, so it must bypass any pooler. */
     const control = yield* link({
       prepare: async (query) => {
         await requireOwnConnection(query, me, address.shown)

@@ -1,4 +1,4 @@
-/** For whoever runs a server: what is good about it and what is not, its schema, and the nodes that use it. */
+/** For operators of a server: its findings, its schema, and the nodes that use it. */
 
 import { describeStranded, findStranded, type Offer } from "../../domain/stranded.ts"
 import { machineMs, machineNow, pause } from "../../port/machine-time.ts"
@@ -19,18 +19,18 @@ export interface Finding {
 export interface ClusterNode {
   readonly id: string
   readonly host: string
-  /** Its sign of life moved while we watched. */
+  /** Its sign of life advanced while we watched. */
   readonly alive: boolean
-  /** How often it gave one so far. */
+  /** How many signs of life it has given. */
   readonly beat: number
-  /** It hands its sessions over. */
+  /** It is handing its sessions over. */
   readonly leaves: boolean
   readonly places: number
   readonly working: number
   readonly workspaces: readonly string[]
-  /** The newest format of sessions it knows. */
+  /** The newest session format that it knows. */
   readonly format: number
-  /** Where the others reach it. */
+  /** Where other nodes reach it. */
   readonly address?: string
 }
 
@@ -45,7 +45,7 @@ export interface Cluster {
   readonly nodes: readonly ClusterNode[]
   readonly sessions: number
   readonly working: number
-  /** The first of the sessions whose work nobody has taken up. */
+  /** The first of the sessions whose work no node has taken up. */
   readonly waiting: readonly WaitingSession[]
 }
 
@@ -234,7 +234,7 @@ const roundTrip = async (connection: Connection): Promise<Finding> => {
       }
 }
 
-/** Nodes compare no clocks; the ends of limits and the times people read are by the clock of a node. */
+/** Nodes compare no clocks, but ends of limits and times for people follow a node's clock. */
 const clockOf = async (connection: Connection): Promise<Finding> => {
   const [row] = await connection.ask(`select ${SERVER_TIME} as now`)
   const apart = Math.abs(Number(row?.["now"]) - machineNow())
@@ -281,7 +281,7 @@ const replicationOf = (settings: Settings, standbys: readonly Row[]): Finding =>
       }
 }
 
-/** Behind a pooler that lends a connection for one transaction at a time, two questions meet two servers' processes. */
+/** With a pooler that lends a connection per transaction, two questions reach two server processes. */
 const poolerOf = async (connection: Connection): Promise<Finding> => {
   const pids = new Set<unknown>()
   for (let count = 0; count < 5; count += 1)

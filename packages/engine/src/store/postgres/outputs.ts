@@ -1,4 +1,4 @@
-/** Full texts of long outputs: on the server, with working copies in a folder of this node. */
+/** The full texts of long outputs: on the server, with working copies in a folder of this node. */
 import { existsSync } from "node:fs"
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -25,7 +25,7 @@ export const createOutputs = (connection: Connection, schema: string, folder: st
     const data = row?.["data"]
     if (!Buffer.isBuffer(data)) return
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    // Whoever looks meanwhile sees all of it or nothing.
+    // Concurrent readers see the whole file or none.
     await writeFile(`${file}.part`, data, { mode: 0o600 })
     await rename(`${file}.part`, file)
   },

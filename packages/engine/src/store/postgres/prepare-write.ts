@@ -1,4 +1,4 @@
-/** Events -> one write: numbered, as text, with the rows and the summary that follow from them. Pure. */
+/** Turns events into one write: numbered, as text, with the rows and the summary that follow from them. Pure. */
 import type { StoredEvent } from "@meridian/protocol"
 
 import type { DatedEvent } from "../../domain/fork.ts"
@@ -9,7 +9,7 @@ import { nextSummary, summaryText, type LogSummary } from "./summary.ts"
 
 export interface PreparedWrite {
   readonly write: Write
-  /** Once it is stored. */
+  /** The summary once the write is stored. */
   readonly summary: LogSummary
 }
 

@@ -1,4 +1,4 @@
-/** Reading one session: brought up to date with the server first, then read from this node's rows. */
+/** Reads one session: first brings this node's rows up to date with the server, then reads from them. */
 import { Failure } from "@meridian/protocol"
 
 import { LIMITS } from "../../domain/limits.ts"
@@ -6,12 +6,12 @@ import type { Mirror } from "./mirror.ts"
 import type { Head, ServerRows } from "./rows.ts"
 
 export interface SessionReader {
-  /** The session's row, with everything behind it read; undefined: there is no such session. */
+  /** The session's row, after reading everything up to it; undefined when the session does not exist. */
   readonly refresh: (session: string) => Promise<Head | undefined>
   readonly read: <A>(session: string, body: () => A, missing: A) => Promise<A>
 }
 
-/** Another session may push this one out while it is read; not again and again. */
+/** Another session may push this one out of memory during the read, but not again and again. */
 const MOST_TRIES = 10
 
 export const createSessionReader = (options: {
@@ -26,7 +26,7 @@ export const createSessionReader = (options: {
       const after = mirror.known(id)?.seq ?? 0
       if (after >= seq) return
       const page = await rows.events(key, after, LIMITS.eventsPerPage)
-      // Deleted while we read.
+      // The session was deleted while we read.
       if (page.length === 0) return
       mirror.add(id, key, page)
     }

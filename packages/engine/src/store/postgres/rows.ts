@@ -1,4 +1,4 @@
-/** What nodes read of the server directly: the lists over all sessions, and the log of one. */
+/** What nodes read directly from the server: the lists across all sessions, and the log of one. */
 import type { EventRow } from "@meridian/protocol"
 
 import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
@@ -11,13 +11,13 @@ import { readSummary, type LogSummary } from "./summary.ts"
 export interface ServerRows {
   readonly head: (session: string) => Promise<Head | undefined>
   readonly sessions: (stretch: Stretch) => Promise<readonly Placed<Head>[]>
-  /** Sequences have no gap, so a page is a range of them: no plan can be wrong about it. */
+  /** Sequences have no gaps, so a page is a range of them. The query planner cannot go wrong with that. */
   readonly events: (key: number, after: number, limit: number) => Promise<readonly EventRow[]>
-  /** The session in which a name was given. */
+  /** The session in which a name is used. */
   readonly sessionOf: (kind: "input" | "request", id: string) => Promise<string | undefined>
   readonly stays: (session: string) => Promise<readonly Stay[]>
   readonly asking: () => Promise<readonly string[]>
-  /** Sessions that wait for an answer to a question of the engine's own. */
+  /** Sessions that wait for the answer to a question of the engine. */
   readonly paused: () => Promise<readonly string[]>
   readonly parked: () => Promise<readonly Parked[]>
   readonly approvals: (project: string) => Promise<readonly SavedApproval[]>
@@ -34,7 +34,7 @@ export interface Head {
   /** The machine and process that had it last. */
   readonly host: string | undefined
   readonly isAsking: boolean
-  /** A call of it asks something that is no permission. */
+  /** One of its calls asks a question other than a permission. */
   readonly isQuestioning: boolean
   readonly isAnswered: boolean
   readonly summary: LogSummary
@@ -43,7 +43,7 @@ export interface Head {
 /** Of one session. */
 const MOST_STAYS = 200
 
-/** Their ids say what is asked: a permission or anything else. */
+/** The id shows what is asked: a permission or something else. */
 const IS_QUESTION = "r.id like 'que\\_%'"
 
 export const createServerRows = (connection: Connection, schema: string): ServerRows => {

@@ -1,19 +1,19 @@
 /**
- * The tables on the server, one migration per version. A published one is never edited, and a new one only adds: an older
- * node goes on working beside a newer one.
+ * The tables on the server, one migration per version. A published one is never edited, and a new one only adds, so an
+ * older node keeps working beside a newer one.
  *
- *   event     the log, and the only truth. `fence` and `mark` say who wrote it: a writer whose answer got lost finds its
- *             own events again.
- *   session   its head: the last event, who may write, and a summary for lists, which its writer derives.
- *   name      what has a name over all sessions: inputs, messages, questions.
- *   input     those that wait, to be found by whoever runs them.
- *   request   questions whose call has not settled, and where the answer is.
- *   approval  what people approved for good, by each session that did.
- *   output    full texts of long outputs, to be read from every node.
+ *   event     the log, and the only truth. `fence` and `mark` identify the writer: if its answer got lost, it recognises its
+ *             own events.
+ *   session   its head: the last event, who may write, and a summary for lists, which the writer derives.
+ *   name      names that are unique across all sessions: of inputs, messages, questions.
+ *   input     waiting inputs, so that a node can find them.
+ *   request   questions whose call has not settled, and the place of the answer.
+ *   approval  what people approved permanently, per session that recorded it.
+ *   output    the full texts of long outputs, readable by every node.
  *   worker    the nodes, what they offer, and their sign of life.
- *   stay      on which node a session was, each time it came to another.
+ *   stay      the nodes of a session, one row each time it came to another.
  *
- * Everything else that is read (messages, parts, pages, words) every node derives for itself (`mirror.ts`).
+ * Everything else (messages, parts, pages, words) is derived by each node (`mirror.ts`).
  */
 export const migrations = (schema: string): readonly string[] => [
   `
@@ -125,8 +125,8 @@ export const migrations = (schema: string): readonly string[] => [
   `,
 ]
 
-/** Of what nodes write. One that knows only older ones leaves a session alone that was written to in a newer one. */
+/** The format that this node writes. A node leaves a session alone that was written in a newer format. */
 export const FORMAT = 1
 
-/** It cannot be changed later without copying the log. */
+/** Changing it later would mean copying the log. */
 const PARTITIONS = 16

@@ -1,6 +1,6 @@
 /**
- * The store's port over a server. The log, its heads and the lists over all sessions are on the server; what is read of one
- * session is derived here (`mirror.ts`).
+ * The store port on a server. The log, its heads and the lists across all sessions are on the server; reads of one session
+ * are derived here (`mirror.ts`).
  */
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -41,7 +41,7 @@ export const postgresStore = (options: NodeOptions): Layer.Layer<Store | KeptOut
   storeLayer(openPostgresStore(options))
 
 const MOST_AT_ONCE = 64
-/** An intent that was sent longer ago is confirmed before we act on it. */
+/** An intent sent longer ago is confirmed before we act on it. */
 const FRESH_MS = 1_000
 
 export const openPostgresStore = (
@@ -76,7 +76,7 @@ export const openPostgresStore = (
     const folder = yield* openFolder
     const outputs = createOutputs(reads, schema, folder)
 
-    /** In their order. Who is alive is asked once for all of them. */
+    /** In the same order. One question finds out which owners are alive. */
     const summariesOf = async (heads: readonly Head[]): Promise<readonly SessionSummary[]> => {
       const alive = await book.aliveElsewhere(heads.map(({ owner }) => owner))
       const stranded = await book.stranded(
@@ -104,7 +104,7 @@ export const openPostgresStore = (
         )
       })
 
-    /** What is committed is on the server's disk. Whoever is about to act must also still be the one to do it. */
+    /** A commit is on the server's disk. A writer that is about to act must also still hold the session. */
     const safe = ({ durability, fence, session }: Append, sentAt: number): Effect.Effect<void, Failure> => {
       if (durability !== "act" || fence === undefined) return Effect.void
       return Effect.suspend(() =>
@@ -121,7 +121,7 @@ export const openPostgresStore = (
       const head = await rows.head(id)
       if (head === undefined) return "missing"
       if (heldAt !== undefined) return removeAt(head, heldAt)
-      // Taking it moves the number: whoever still believes to work there cannot write.
+      // Taking the session moves its number, so a process that still believes it works there cannot write.
       const acquired = await book.acquire(id)
       if (acquired.kind !== "acquired") return "held"
       const removed = await removeAt(head, acquired)

@@ -1,4 +1,4 @@
-/** A session as lists show it, carried along its log. Its writer derives it, so that a list reads no log. Pure. */
+/** A session as lists show it, stored with the session. Its writer derives it, so that a list reads no log. Pure. */
 import {
   BOOLEAN,
   COUNT,
@@ -21,7 +21,7 @@ import { nextTitle, type Title } from "../../domain/title.ts"
 import { AT_ONCE, NEVER } from "../../domain/transcript/parking.ts"
 import type { SessionSummary } from "../../port/store.ts"
 
-/** What the log alone says; who works on it and what its calls ask are rows of their own. */
+/** The part that follows from the log alone. Its owner and the questions of its calls are separate rows. */
 export type LogSummary = Omit<SessionSummary, "id" | "isAsking" | "isAnswered" | "isHeldElsewhere"> & {
   readonly titleBy: Title["by"] | undefined
 }
@@ -91,7 +91,7 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
     case "session.next.execution.failed.1":
       return { ...summary, trouble: troubleOf(event.data.error), ...NOT_PARKED }
     case "session.next.tool.failed.1":
-      // The work behind the call is not done: the session shows it until a step ends well.
+      // The work behind the call is unfinished. The session shows this until a step ends well.
       return event.data.error.code === "interrupted" ? { ...summary, trouble: "interrupted" } : summary
     default:
       return summary
@@ -129,7 +129,7 @@ const spent = (
 
 export const shownSummary = ({ titleBy: _by, ...shown }: LogSummary): Omit<LogSummary, "titleBy"> => shown
 
-/** As it is stored beside the session. */
+/** The stored form. */
 export const summaryText = (summary: LogSummary): string => JSON.stringify(summary)
 
 const SUMMARY = objectOf(
@@ -155,7 +155,7 @@ const SUMMARY = objectOf(
 )
 const decode = decoder(SUMMARY, { unknown: "strip" })
 
-/** One that cannot be read says little, and hides no session. */
+/** An unreadable summary says little but does not hide the session. */
 export const readSummary = (text: string): LogSummary => {
   const decoded = decode(parseObject(text))
   return decoded.tag === "value" ? { ...NO_SUMMARY, ...decoded.value } : NO_SUMMARY

@@ -1,4 +1,4 @@
-/** Leases as the port has them, and the work that nobody does. */
+/** Leases as the port defines them, and work that no node does. */
 import { randomInt } from "node:crypto"
 
 import { Effect, Latch, Stream, type Scope } from "effect"
@@ -12,7 +12,7 @@ import type { Node } from "./node.ts"
 import type { ServerRows } from "./rows.ts"
 
 const REST_MS = 50
-/** A node that admits an input takes it up at once; after so long it has, or will not. */
+/** A node that admits an input takes it up at once. After this time it has, or it will not. */
 const AFTER_HINT_MS = 30
 const ASKED_MS = 10
 
@@ -68,9 +68,9 @@ export const openLeases = (options: {
       Effect.sync(() => hints.onHint(() => void hinted.openUnsafe())),
       (leave) => Effect.sync(leave),
     )
-    /** After a hint, or now and then: whether there is work that nobody does. */
+    /** After a hint, or from time to time: checks whether there is work that no node does. */
     const nextLook = Effect.suspend(() =>
-      // Whoever admitted it goes first. The others come one after the other, not all at once.
+      // The node that admitted it goes first. The others follow one by one, not all at once.
       Effect.andThen(hinted.await, Effect.sleep(AFTER_HINT_MS + randomInt(AFTER_HINT_MS))),
     ).pipe(
       Effect.raceFirst(Effect.sleep(Math.max(50, Math.floor(leaseMs / 4)))),
@@ -87,7 +87,7 @@ export const openLeases = (options: {
       ask: (demand) => ask(() => hints.ask(demand)),
       asked: heard<Asked>(hints.onAsked).pipe(
         Stream.filterEffect((demand) =>
-          // All hear it, and one of them takes it: not always the one that was nearest.
+          // All nodes hear the request, and one of them takes it, not always the same one.
           Effect.delay(
             Effect.orElseSucceed(
               ask(() => book.takeAsked(demand)),
@@ -109,7 +109,7 @@ export const openLeases = (options: {
         Effect.ignore(
           ask(async () => {
             await book.release(fence)
-            // Somebody may have waited for it.
+            // Another process may have waited for it.
             hints.tell(fence.session)
           }),
         ),

@@ -1,7 +1,7 @@
 /**
- * The nodes of a cluster, and whether one is lost. Each moves its own counter, and holds a lock that the server drops when
- * its connection breaks. Nobody compares clocks: a node is lost when its counter has not moved for the whole lease on the
- * observer's own clock, or for a moment when its lock is gone as well.
+ * The nodes of a cluster, and whether one is lost. Each increments its own counter and holds a lock that the server drops
+ * when its connection breaks. No clocks are compared. A node is lost when its counter has not moved for the whole lease on
+ * the observer's own clock, or for a short time when its lock is gone as well.
  */
 import { hostname } from "node:os"
 
@@ -14,19 +14,19 @@ export interface Workers {
   readonly beat: () => Promise<void>
   /** Which of these nodes are lost. */
   readonly lost: (ids: readonly string[]) => Promise<ReadonlySet<string>>
-  /** Forgets nodes that are lost and hold nothing any more. */
+  /** Forgets lost nodes that hold no sessions. */
   readonly sweep: () => Promise<void>
   /** For the connection that carries our lock. */
   readonly takePlace: (query: Query) => Promise<void>
-  /** Takes up no session from now on, and says so. */
+  /** Takes up no session from now on, and announces it. */
   readonly retire: () => Promise<void>
   readonly isRetired: () => boolean
-  /** What the nodes offer that are not lost. */
+  /** What the nodes that are not lost offer. */
   readonly offers: () => Promise<readonly Offer[]>
   readonly leave: () => Promise<void>
 }
 
-/** What a node offers to sessions, and who it is. */
+/** What a node offers to sessions, and its identity. */
 export interface NodeOffer {
   /** How many sessions it works on at once. */
   readonly places: number
@@ -36,16 +36,16 @@ export interface NodeOffer {
   readonly address?: string | undefined
 }
 
-/** The first half of every lock of ours, so that we meet nobody else's: "meri". */
+/** The first half of all our lock numbers, to avoid collisions with other programs: "meri". */
 const LOCKS = 0x6d_65_72_69
-/** A broken connection alone says little: it may be made again at once. */
+/** A broken connection alone says little, because it may be reopened at once. */
 const ABSENT_MS = 1_500
 
 export const openWorkers = (options: {
   readonly connection: Connection
   readonly schema: string
   readonly me: string
-  /** A number that no other node has, as far as chance allows. */
+  /** A random number that practically no other node has. */
   readonly presence: number
   readonly leaseMs: number
   readonly offer: NodeOffer
@@ -56,7 +56,7 @@ export const openWorkers = (options: {
   let retired = false
   const seen = new Map<string, { readonly beat: number; readonly since: number }>()
 
-  /** How long its counter has not moved, as far as we have watched. */
+  /** How long its counter has not moved while we watched. */
   const silence = (id: string, beat: number): number => {
     const last = seen.get(id)
     if (last?.beat === beat) return monotonic() - last.since
@@ -97,7 +97,7 @@ export const openWorkers = (options: {
       )
       for (const row of forgotten) seen.delete(String(row["id"]))
     },
-    // The row may be gone: somebody took us for lost. We are here again, and hold nothing.
+    // The row may be gone, because another node took us for lost. We are here again, without sessions.
     beat: async () => {
       await connection.ask(
         `insert into ${schema}.worker (id, presence, host, places, workspaces, format, address, draining, beat)
@@ -107,7 +107,7 @@ export const openWorkers = (options: {
       )
     },
     takePlace: async (query) => {
-      // An old connection of ours may still have it: then it speaks for us until the server drops it.
+      // An old connection of ours may still hold the lock. Then it vouches for us until the server drops it.
       await query("select pg_try_advisory_lock($1, $2)", [LOCKS, presence])
     },
     retire: async () => {
@@ -130,7 +130,7 @@ export const openWorkers = (options: {
   }
 }
 
-/** As people know it. */
+/** The name for people. */
 export const HOST = `${hostname()} ${process.pid}`
 
 export const offerOf = (row: Row): Offer => ({

@@ -1,4 +1,7 @@
-/** Compare and append, as the port has it: on this node's rows where they are enough, and always decided by the server. */
+/**
+ * Compare and append, as the port defines it: prepared from this node's rows where possible, and always decided by the
+ * server.
+ */
 import type { DurableEvent } from "@meridian/protocol"
 
 import type { Append, Appended, Removed, HeldAt } from "../../port/store.ts"
@@ -14,9 +17,9 @@ export type Answer = Exclude<Appended, { readonly kind: "committed" }> | { reado
 
 export interface Writer {
   readonly append: (append: Append) => Promise<Answer>
-  /** Only where it stands so. */
+  /** Only while the session is at this place. */
   readonly remove: (key: number, heldAt: HeldAt) => Promise<Exclude<Removed, "missing">>
-  /** Whatever is left of a session that nobody sees. */
+  /** Deletes whatever is left of a session that nobody sees. */
   readonly erase: (key: number) => Promise<void>
 }
 
@@ -31,7 +34,7 @@ export const createWriter = (options: {
 }): Writer => {
   const { schema, connection, queue, mirror, reader, newMark, onStored } = options
 
-  /** No event: only whether one could be appended there. */
+  /** Without events: only checks whether one could be appended there. */
   const prove = async ({ session, fence, after }: Append): Promise<Answer> => {
     const [row] = await connection.ask(
       `select seq, fence from ${schema}.session where id = $1 and published`,
@@ -51,7 +54,7 @@ export const createWriter = (options: {
     const { session, fence, after } = append
     if (mirror.known(session)?.seq !== after) await reader.refresh(session)
     const known = mirror.known(session)
-    // The summary belongs to this place: at another one there is nothing to append.
+    // The summary belongs to this sequence. At another one there is nothing to append.
     if (known?.seq !== after) {
       const proved = await prove(append)
       return proved.kind === "stored" ? { kind: "moved" } : proved
@@ -68,7 +71,7 @@ export const createWriter = (options: {
     return outcome.kind === "stored" ? add(session, write) : refusal(outcome)
   }
 
-  /** The first append makes the session's row, in the same transaction. */
+  /** The first append creates the session's row, in the same transaction. */
   const create = async (append: Append): Promise<Answer> => {
     const mark = newMark()
     for (let tries = 0; ; tries += 1)
@@ -79,7 +82,7 @@ export const createWriter = (options: {
              on conflict (id) do nothing returning key`,
             [append.session, summaryText(NO_SUMMARY)],
           )
-          // Somebody has it, or we do: the answer to our first try may have got lost.
+          // The id is in use, possibly by us: the answer to our first attempt may have got lost.
           const key = row === undefined ? await ownKey(query, append.session, mark) : Number(row["key"])
           if (key === undefined) return { keep: false, answer: { outcome: MOVED, write: undefined } }
           const prepared = prepareWrite({ key, after: 0, summary: NO_SUMMARY, mark, events: dated(append) })
@@ -91,7 +94,7 @@ export const createWriter = (options: {
           ? add(append.session, write)
           : refusal(outcome)
       } catch (cause) {
-        // Somebody takes a name at this moment: the next time it is there to be seen.
+        // Another process is taking a name right now. The next attempt sees it.
         if (!isUniqueViolation(cause) || tries === MOST_TRIES) throw cause
       }
   }
@@ -147,7 +150,7 @@ interface Made {
   readonly write: Write | undefined
 }
 
-/** Those with rows of one session. */
+/** Tables with rows of one session. */
 const TABLES = ["event", "name", "input", "request", "approval"] as const
 
 const MOST_TRIES = 5
