@@ -126,8 +126,8 @@ export interface EngineOptions {
     readonly prune?: boolean
   }
   /**
-   * A session that nobody names is called by the first words of its first prompt. With a model, that one is asked for a title
-   * beside the first turn; without an answer the words stay.
+   * An unnamed session gets its title from the first words of its first prompt. With a model, that one is asked for a title
+   * during the first turn; without an answer the words stay.
    */
   readonly titles?: {
     readonly model?: string
@@ -224,7 +224,7 @@ export interface SessionInfo {
 
 export interface SessionStay {
   readonly node: string
-  /** The last event then: what follows was done there. */
+  /** The last event at that time. Later events happened on this node. */
   readonly seq: number
   /** In milliseconds since 1970, by the clock of the database. */
   readonly time: number

@@ -1,8 +1,8 @@
 /**
- * A session of one store, event for event, in another: into a cluster, out of it, or into a file that is put away. Nobody
- * sees it there before it is whole. A copy that is older is brought up to date; one that went on by itself is left alone.
+ * Copies a session, event for event, into another store: into a cluster, out of it, or into an archive file. The copy stays
+ * invisible until it is complete. An older copy is brought up to date; a copy that has continued on its own is left alone.
  *
- * A move deletes the source only while nobody works on either of them, and only when the copy has its last event.
+ * A move deletes the source only while no process works on either session, and only when the copy has its last event.
  */
 import { existsSync } from "node:fs"
 import { copyFile, mkdir } from "node:fs/promises"
@@ -19,7 +19,7 @@ import type { LoggedEvent } from "../domain/logged-event.ts"
 import type { OutputVerbs } from "../port/kept-outputs.ts"
 import type { Creation, Fence, StoreVerbs } from "../port/store.ts"
 
-/** `there`: the same session was copied before, with all its events. */
+/** `there`: the session had already been copied completely. */
 export type Copied = "copied" | "there"
 
 interface Copy {
@@ -32,7 +32,7 @@ interface Copy {
 export const copySession = (copy: Copy): Effect.Effect<Copied, Failure> =>
   Effect.flatMap(requireFree(copy), () => Effect.map(bringUpToDate(copy), ({ outcome }) => outcome))
 
-/** Whoever else has it open finds it gone at its next look. */
+/** Other processes that have the source open notice at their next look that it is gone. */
 export const moveSession = (copy: Copy): Effect.Effect<Copied, Failure> =>
   Effect.gen(function* () {
     const { from, to, session } = copy
@@ -40,7 +40,7 @@ export const moveSession = (copy: Copy): Effect.Effect<Copied, Failure> =>
     return yield* withLease(from, session, (fence) =>
       Effect.gen(function* () {
         const { outcome, seq } = yield* bringUpToDate(copy)
-        // Nobody goes on with the copy before the source is gone.
+        // No process may continue the copy before the source is gone.
         yield* withLease(to, session, (over) => removeSource(copy, { fence, over, seq }))
         return outcome
       }),
@@ -57,7 +57,7 @@ const removeSource = (
       const removed = yield* from.remove(session, { fence: standing.fence, seq })
       if (removed === "removed") return
       if (removed !== "moved") break
-      // What people sent meanwhile belongs to the session, too.
+      // Inputs that people sent during the copy belong to the session, too.
       const through = (yield* from.session(session))?.seq ?? seq
       yield* copyRest(copy, { after: seq, through }, standing.over)
       seq = through
@@ -65,7 +65,7 @@ const removeSource = (
     return yield* Effect.fail(inUse(session))
   })
 
-/** Each time means that somebody sent something while we copied what was sent before. */
+/** Each repeat means that somebody sent something while earlier input was being copied. */
 const MOST_TRIES = 20
 
 const requireFree = ({ from, session }: Copy): Effect.Effect<void, Failure> =>
@@ -77,7 +77,7 @@ const requireFree = ({ from, session }: Copy): Effect.Effect<void, Failure> =>
 
 interface Brought {
   readonly outcome: Copied
-  /** Sequence of the last event that both have. */
+  /** The sequence of the last event that both have. */
   readonly seq: number
 }
 
@@ -95,7 +95,7 @@ const bringUpToDate = (copy: Copy): Effect.Effect<Brought, Failure> =>
     return { outcome: "copied", seq }
   })
 
-/** Both began with the same events, up to there. */
+/** Whether both have the same events up to there. */
 const isPrefix = ({ from, to, session }: Copy, through: number): Effect.Effect<boolean, Failure> =>
   Effect.gen(function* () {
     for (let after = 0; after < through;) {
@@ -170,7 +170,7 @@ const appendAt = (options: {
     }
   })
 
-/** An append has one time. */
+/** All events of an append have the same time. */
 const byTime = (events: readonly DatedEvent[]): readonly (readonly DatedEvent[])[] => {
   const stretches: DatedEvent[][] = []
   for (const event of events) {
@@ -192,7 +192,7 @@ const withLease = <A>(
     (lease) => (lease.kind !== "acquired" ? Effect.void : store.leases.release(lease.fence)),
   )
 
-/** Event for event, with the full texts that they point at. */
+/** Event by event, with the full texts that the events refer to. */
 const eachPage = (
   copy: Copy,
   range: Range,
@@ -204,7 +204,7 @@ const eachPage = (
       const limit = Math.min(LIMITS.eventsPerPage, range.through - after)
       const page = yield* from.events({ session, after, limit })
       const events = page.flatMap(datedEvent)
-      // What this version cannot read it cannot vouch for.
+      // What this version cannot read, it cannot copy reliably.
       if (events.length < page.length || page.length === 0)
         return yield* Effect.fail(unreadable(from, session))
       yield* copyOutputs(copy, JSON.stringify(events))
@@ -219,7 +219,7 @@ const datedEvent = (event: LoggedEvent): readonly DatedEvent[] => {
   return [dated]
 }
 
-/** The full texts that these events point at. One that is gone by now stays gone. */
+/** The full texts that these events refer to. A text that is already gone is skipped. */
 const copyOutputs = ({ outputs: { from, to } }: Copy, events: string): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     for (const name of new Set(events.match(/\btool_[0-9a-f]{24}\.txt\b/g))) {

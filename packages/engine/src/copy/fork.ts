@@ -1,6 +1,6 @@
 /**
- * A second session with the same past. The source is only read, page by page, so it may be at work here or in another
- * process; what it has open, and what still waits, is its own.
+ * A second session with the same past. The source is only read, page by page, so this process or another may be working on
+ * it. What the source has open, and its waiting inputs, are not copied.
  */
 import { createHash } from "node:crypto"
 
@@ -16,15 +16,15 @@ import type { Signals } from "../session/index.ts"
 import { writeDraft } from "./write-draft.ts"
 
 export interface ForkRequest {
-  /** The source. */
+  /** The id of the source. */
   readonly sessionID: string
-  /** Of the fork. */
+  /** The id of the fork. */
   readonly id: SessionId
-  /** The last message it has; without one it has all that is settled. */
+  /** The last message to copy. Default: everything that is settled. */
   readonly at?: string | undefined
 }
 
-/** Done when the fork is there, made now or by an earlier request with the same id. */
+/** Completes when the fork exists, created now or by an earlier request with the same id. */
 export const forkSession = (request: ForkRequest): Effect.Effect<void, Failure, Store | Signals> =>
   Effect.gen(function* () {
     const { sessionID, id, at } = request
@@ -51,7 +51,7 @@ export const forkSession = (request: ForkRequest): Effect.Effect<void, Failure, 
     const { created } = yield* writeDraft(creationOf(first, id, parent), (draft) =>
       copyEvents(sessionID, plan, draft),
     )
-    // Somebody else has forked it under this id in the same moment, or taken the id for something else.
+    // Another process has forked it under this id at the same moment, or the id was taken for something else.
     if (!created) yield* isForked(request)
   })
 
@@ -68,7 +68,7 @@ const copyEvents = (session: string, plan: ForkPlan, draft: Draft) => {
   )
 }
 
-/** Page after page, with room for others between. */
+/** Page by page, letting other work run in between. */
 const eachPage = (
   session: string,
   through: number,
@@ -91,7 +91,7 @@ const firstEvent = (session: string): Effect.Effect<LoggedEvent | undefined, Fai
     ([first]) => first,
   )
 
-/** A retry gets the first answer; any other session under the id is in the way. */
+/** True for a retry, which gets the first answer. Any other session with the id is in the way. */
 const isForked = ({ sessionID, id, at }: ForkRequest): Effect.Effect<boolean, Failure, Store> =>
   Effect.flatMap(firstEvent(id), (first) => {
     if (first === undefined) return Effect.succeed(false)
@@ -100,7 +100,7 @@ const isForked = ({ sessionID, id, at }: ForkRequest): Effect.Effect<boolean, Fa
     return Effect.fail(new Failure("SESSION_EXISTS", { session: id }))
   })
 
-/** The conversation began when it began: the times of a fork are those of its source. */
+/** A fork keeps the times of its source, including the start of the conversation. */
 const creationOf = (
   first: LoggedEvent,
   id: SessionId,
@@ -123,7 +123,7 @@ const creationOf = (
   }
 }
 
-/** Ids of messages are unique in a store: the copy's are made from its name and the old one. */
+/** Message ids are unique in a store, so the copy's ids are derived from its name and the old ids. */
 const renamer =
   (name: string) =>
   (id: string): string => {

@@ -1,6 +1,6 @@
 /**
- * A conversation from elsewhere becomes a session: a draft that is written while its pieces are read, in bounded memory,
- * and published when the last one was. The same source gives the same session, however often it is imported.
+ * Imports a foreign conversation as a session: a draft, written while its pieces are read, in bounded memory, and published
+ * after the last one. The same source gives the same session, however often it is imported.
  */
 import { createHash } from "node:crypto"
 
@@ -36,7 +36,7 @@ export interface ImportRequest {
 
 export interface Imported {
   readonly id: SessionId
-  /** False: it was there already, from the same source in the same state. */
+  /** False: it existed already, from the same source in the same state. */
   readonly created: boolean
   readonly counts: ImportCounts
 }
@@ -56,12 +56,12 @@ export const importSession = (request: ImportRequest): Effect.Effect<Imported, F
     const { created, written } = yield* writeDraft(creation, (draft) =>
       assemble(history, createAssembler({ id: idsOf(draft.name), time: began }), draft.append),
     )
-    // Another process has imported the same in the same moment, or taken the id for something else.
+    // Another process has imported the same at the same moment, or the id was taken for something else.
     if (!created) yield* isImported(id, source)
     return { id, created, counts: written }
   })
 
-/** An import of the same state is found; of another state, or any other session under the id, is in the way. */
+/** True for an import of the same state. An import of another state, or any other session with the id, is in the way. */
 const isImported = (id: string, source: ImportSource): Effect.Effect<boolean, Failure, Store> =>
   Effect.gen(function* () {
     const store = yield* Store
@@ -85,7 +85,10 @@ const idsOf =
   (prefix: string, n: number): string =>
     `${prefix}${createHash("sha256").update(`import ${name} ${n}`).digest("hex").slice(0, 32)}`
 
-/** Reads on only when what was read is stored. What the reader throws ends the import; a failure stays one. */
+/**
+ * Reads on only when the pieces so far are stored. An error thrown by the reader ends the import; a Failure stays a
+ * Failure.
+ */
 const assemble = (
   history: ImportRequest["history"],
   assembler: Assembler,
@@ -99,7 +102,7 @@ const assemble = (
       const taken = batch
       batch = []
       characters = 0
-      // Room for whatever else this process does.
+      // Lets other work of this process run.
       return Effect.andThen(append(taken), Effect.yieldNow)
     })
     const add = (events: readonly DatedEvent[]): Effect.Effect<void, Failure> => {
@@ -139,7 +142,7 @@ async function* iterate(history: ImportRequest["history"]): AsyncGenerator<Impor
   yield* history
 }
 
-/** About how much of memory an event waits in. */
+/** The approximate memory of an event that waits to be written. */
 const weightOf = (event: DatedEvent): number => {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others are small
   switch (event.type) {

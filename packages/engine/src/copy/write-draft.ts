@@ -1,11 +1,14 @@
-/** Writes a session that nobody sees before it is whole. */
+/** Writes a session that stays invisible until it is complete. */
 import type { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { Store, type Creation, type Draft } from "../port/store.ts"
 import { Signals } from "../session/index.ts"
 
-/** However that ends, no half of it stays. `created`: false when a session had its id by the time it was whole. */
+/**
+ * However this ends, no partial session remains. `created`: false when a session with its id existed by the time it was
+ * complete.
+ */
 export const writeDraft = <Written, R>(
   creation: Creation,
   write: (draft: Draft) => Effect.Effect<Written, Failure, R>,

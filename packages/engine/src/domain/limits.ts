@@ -30,7 +30,7 @@ export const LIMITS = {
   /** Characters of the report of a background task. */
   taskReportCharacters: 30_000,
   titleCharacters: 300,
-  /** For a title by a model: what it reads of the prompt, what it may write, and how long that may take. */
+  /** For a title from a model: how much of the prompt it reads, how much it may write, and how long that may take. */
   titlePromptCharacters: 4_000,
   titleTokens: 1_000,
   titleMs: 30_000,

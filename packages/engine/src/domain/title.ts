@@ -1,6 +1,6 @@
 /**
- * What a session is called. At first by the words of its first prompt; by a model, where one was configured for that; and for
- * good by whoever made the session with a title or renamed it.
+ * The title of a session: at first the words of its first prompt, then a model's title if one is configured, and
+ * permanently the title from a person who created or renamed it.
  */
 import { oneLine } from "@meridian/protocol"
 
@@ -13,7 +13,7 @@ export interface Title {
 
 const MOST_CHARACTERS = 80
 
-/** One line of plain text; undefined where there are no words. */
+/** One line of plain text; undefined when there are no words. */
 export const titleFrom = (text: string): string | undefined => {
   const line = oneLine(text.trimStart(), MOST_CHARACTERS)
   return line === "" ? undefined : line
@@ -36,7 +36,7 @@ export const nextTitle = (title: Title | undefined, event: LoggedEvent): Title |
   }
 }
 
-/** What a call in the background reports is no prompt of a person. */
+/** The report of a background call is not a prompt of a person. */
 const titleOfPrompt = (prompt: {
   readonly text: string
   readonly from?: string | undefined

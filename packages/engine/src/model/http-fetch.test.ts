@@ -198,7 +198,7 @@ test("a large request that is taken slowly is not silence", async () => {
     })
     request.on("end", () => response.end(String(taken)))
   })
-  // All of it takes longer than that; no piece does, also beside a busy machine.
+  // The whole upload takes longer than the limit, but no single piece does, even on a busy machine.
   const impatient = http({ idleMs: 1_000 })
   const body = [Buffer.alloc(12 * 1024 * 1024), Buffer.from("end")]
   expect(await readAll(await impatient(url, { method: "POST", body }))).toBe(String(12 * 1024 * 1024 + 3))

@@ -110,18 +110,18 @@ export interface Peers {
   readonly token: string
   /** The process that holds the session, if it is not this one. */
   readonly ownerOf: (session: string) => Effect.Effect<Peer | undefined, Failure>
-  /** The last nodes that had the session, the oldest first. */
+  /** The last nodes that had the session, oldest first. */
   readonly stays: (session: string) => Effect.Effect<readonly Stay[], Failure>
 }
 
-/** A session came to a node. */
+/** A period of a session on one node. */
 export interface Stay {
   readonly host: string
-  /** Of the lease it was given there. */
+  /** The number of the lease that it was given there. */
   readonly fence: number
-  /** The last event then. */
+  /** The last event at that time. */
   readonly seq: number
-  /** By the clock of the server, in milliseconds since 1970. */
+  /** Milliseconds since 1970, by the server's clock. */
   readonly time: number
 }
 
@@ -324,7 +324,7 @@ export interface SessionSummary {
   readonly trouble: "failed" | "interrupted" | undefined
   /** The session has work, but no process can take it up. */
   readonly stranded?: Stranded | undefined
-  /** Where machines share the store: the one that works on it, or did last. */
+  /** When machines share the store: the node that works on it or last did. */
   readonly host?: string | undefined
 }
 

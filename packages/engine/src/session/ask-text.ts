@@ -1,4 +1,4 @@
-/** One answer in words to a request of the engine's own, beside the turns of a session: a summary, a title. */
+/** Asks a model for one text outside the turns of a session: a summary, a title. */
 import type { RecordedUsage } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -13,9 +13,9 @@ export interface TextQuestion {
   readonly model: Model
   readonly request: ModelRequest
   readonly timeoutMs: number
-  /** What is asked for, as a failure says it. */
+  /** The name of the text, for failure messages. */
   readonly what: string
-  /** Pieces of the answer, as they come. */
+  /** Receives pieces of the answer as they arrive. */
   readonly onDelta?: (delta: string) => void
 }
 

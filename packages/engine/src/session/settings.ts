@@ -25,7 +25,7 @@ export interface SettingsValue {
     readonly prune: boolean
   }
   readonly titles: {
-    /** Without one, sessions are called by the words of their first prompt. */
+    /** Without a model, sessions are titled by the words of their first prompt. */
     readonly model: string | undefined
     readonly timeoutMs: number
   }

@@ -1,6 +1,6 @@
 /**
- * A title by a model, where one is configured for that: asked once, beside the first turn of a session that nobody has named.
- * The work does not wait for it, and without an answer the session keeps the words of its first prompt.
+ * A title from a configured model, requested once, during the first turn of a session that nobody has named. The work does
+ * not wait for it, and without an answer the session keeps the words of its first prompt.
  */
 import type { Failure } from "@meridian/protocol"
 import { Context, Effect, FiberMap, Layer } from "effect"
@@ -22,7 +22,7 @@ export class Titles extends Context.Service<
   )
 }
 
-/** Its first prompt has just become visible, and its words are all that it is called by. */
+/** The first prompt has just become visible, and the title consists only of its words. */
 export const wantsTitle = ({ title, conversation: { userTexts } }: Transcript, promoted: number): boolean =>
   promoted > 0 && title?.by === "words" && userTexts.length === promoted
 
@@ -77,7 +77,7 @@ const makeTitles = Effect.gen(function* () {
 const INSTRUCTIONS =
   "Give the conversation that begins with this message a title: at most eight words in the language of the message, in one line, without quotation marks and without a full stop. Do not answer the message."
 
-/** Models put quotation marks and headings around what they were asked for. */
+/** Models put quotation marks and headings around their answer. */
 const readTitle = (answer: string): string | undefined => {
   const line = answer.split(/[\r\n]/).find((one) => one.trim() !== "") ?? ""
   return titleFrom(line.trim().replaceAll(/^[#*"'`\s]+|["'`*\s]+$/gu, ""))

@@ -70,7 +70,7 @@ export const SESSION = named(
     },
   ),
 )
-/** A session came to a node. */
+/** A period of a session on one node. */
 export const STAY = objectOf({
   node: STRING,
   seq: described(COUNT, "The last event then: what follows was done there."),

@@ -1,4 +1,4 @@
-/** The cluster as the database shows it. Looking takes a moment; whoever asks meanwhile gets the same answer. */
+/** The cluster as the database shows it. Reading takes a moment; callers in that time share one answer. */
 import { isServerAddress, readCluster, type Cluster } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 

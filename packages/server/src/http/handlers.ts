@@ -27,7 +27,7 @@ export interface Desk {
   readonly engine: Engine
   readonly spaces: SpacesReader
   readonly hostCompactions: HostCompactions
-  /** Rejects with DATABASE_NO_SERVER where the database is a file. */
+  /** Rejects with DATABASE_NO_SERVER when the database is a file. */
   readonly cluster: () => Promise<Cluster>
   readonly version: string
   readonly models: readonly ModelDocument[]

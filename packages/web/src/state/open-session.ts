@@ -23,7 +23,7 @@ export interface OpenSession {
   readonly version: ReadonlySignal<number>
   readonly stream: ReadonlySignal<StreamState>
   readonly info: ReadonlySignal<SessionInfo | undefined>
-  /** On which nodes it was, where machines share a database. */
+  /** The nodes that had the session, when machines share a database. */
   readonly stays: ReadonlySignal<readonly SessionStay[]>
   readonly close: () => void
 }

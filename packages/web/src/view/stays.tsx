@@ -1,4 +1,4 @@
-/** The node that has a session, or had it last, and those that had it before. */
+/** The node that has a session or had it last, and the earlier ones. */
 import type { SessionStay } from "@meridian/server/client"
 
 export const Stays = ({ stays }: { readonly stays: readonly SessionStay[] }) => {

@@ -37,7 +37,7 @@ export interface ClusterNode {
 export interface WaitingSession {
   readonly id: string
   readonly workspace: string
-  /** Without one a node can take it, and has not yet. */
+  /** Undefined: a node can take it but has not done so yet. */
   readonly reason?: string
 }
 

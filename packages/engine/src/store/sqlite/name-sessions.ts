@@ -1,4 +1,4 @@
-/** Names the sessions of a database that was written before sessions were called by their first prompt. */
+/** Names the sessions of a database that was written before titles came from the first prompt. */
 import type { DatabaseSync } from "node:sqlite"
 
 import { decodeEvent } from "@meridian/protocol"

@@ -129,11 +129,11 @@ export const MIGRATIONS: readonly string[] = [
   `alter table message add column output integer;`,
   // The undo that took it out of the conversation.
   `alter table message add column undone text;`,
-  // Who gave the title: null is a person, `words` the first prompt, `model` a model.
+  // The origin of the title: null is a person, `words` the first prompt, `model` a model.
   `alter table session add column title_by text;`,
 ]
 
-/** From this version on, sessions that nobody named have a title. */
+/** From this version on, unnamed sessions have a title. */
 export const TITLES_SINCE = 9
 
 /** One session's share of the id space. */
