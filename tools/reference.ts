@@ -200,7 +200,7 @@ const READ_VARIABLES: readonly (readonly [string, string])[] = [
   ["MERIDIAN_STATE_ROOT", "another place for the state: absolute, or relative to the project"],
   [
     "MERIDIAN_REPO_ROOT",
-    "the project; else the nearest folder upwards with `.meridian`, `.git` or `.agents/skills`, else here",
+    "the project; else the nearest folder upwards with `.meridian`, `.git` or `.agents/skills`, else here; of the home folder above only `.git` counts, of a temporary folder nothing",
   ],
   ["MERIDIAN_CONFIG", "a configuration file laid over `config.toml`; `--config` goes before it"],
   ["MERIDIAN_DEBUG", "`1` shows where in the code an error came from"],

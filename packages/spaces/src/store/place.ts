@@ -13,10 +13,12 @@
  *                          runs/<rN>/          what a run read and wrote; run.lock is held while it lives
  *                          fs/                 the agents' own files, the only part under version control
  */
-import { existsSync, lstatSync, statSync } from "node:fs"
-import { dirname, isAbsolute, join, resolve } from "node:path"
+import { lstatSync, statSync } from "node:fs"
+import { isAbsolute, join, resolve } from "node:path"
 
 import { Failure, type ChatId, type RunId, type SpaceId } from "@meridian/protocol"
+
+import { findProject } from "./find-project.ts"
 
 export interface StatePlace {
   /** The project the state belongs to. A harness starts there. */
@@ -145,17 +147,7 @@ export const checkLog = (run: RunPlace, number: number): string => join(run.dire
 export const handoverFile = (run: RunPlace, attempt: number): string =>
   join(run.directory, `handover.attempt-${attempt}.md`)
 
-/** MERIDIAN_REPO_ROOT, else the nearest directory upwards that has state, a repository or skills, else this directory. */
-const findProject = (env: Environment, cwd: string): string => {
-  const told = env["MERIDIAN_REPO_ROOT"] ?? ""
-  if (told !== "") return resolve(cwd, told)
-  for (let directory = cwd; ; directory = dirname(directory)) {
-    if (PROJECT_SIGNS.some((sign) => existsSync(join(directory, sign)))) return directory
-    if (dirname(directory) === directory) return cwd
-  }
-}
-
-/** Set by --allow-foreign. A worker and a harness that we start inherit it. */
+/** Set by --allow-foreign; a worker and a harness that we start inherit it. */
 export const FOREIGN_VARIABLE = "MERIDIAN_ALLOW_FOREIGN"
 
 const ROOT = 0
@@ -192,5 +184,3 @@ const ownerOf = (path: string, user: number): number | undefined => {
 }
 
 const ABSENT = { throwIfNoEntry: false } as const
-
-const PROJECT_SIGNS = [".meridian", ".git", ".agents/skills"] as const
