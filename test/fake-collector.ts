@@ -17,6 +17,9 @@ export interface CollectedSpan {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
+/** A number: it answers with that status. */
+export type Behaviour = "take" | "hang" | "refuse" | "one span at once" | number
+
 export interface FakeCollector {
   readonly url: string
   /** Each span once, as a backend keeps it: the last word counts. */
@@ -28,7 +31,7 @@ export interface FakeCollector {
   readonly headers: () => readonly IncomingMessage["headers"][]
   /** All that was sent, as text. */
   readonly text: () => string
-  readonly behave: (how: "take" | "hang" | "refuse" | number) => void
+  readonly behave: (how: Behaviour) => void
   /** Resolves when spans are as asked for. */
   readonly until: (fits: (spans: readonly CollectedSpan[]) => boolean) => Promise<void>
 }
@@ -40,7 +43,7 @@ export const startCollector = async (): Promise<FakeCollector> => {
   const headers: IncomingMessage["headers"][] = []
   const watchers = new Set<() => void>()
   let text = ""
-  let how: "take" | "hang" | "refuse" | number = "take"
+  let how: Behaviour = "take"
 
   const take = (url: string, body: string): void => {
     text += body
@@ -67,8 +70,11 @@ export const startCollector = async (): Promise<FakeCollector> => {
       if (typeof how === "number") return void response.writeHead(how).end("{}")
       const bytes = Buffer.concat(pieces)
       const isZipped = request.headers["content-encoding"] === "gzip"
+      const body = (isZipped ? gunzipSync(bytes) : bytes).toString("utf8")
+      if (how === "one span at once" && body.split('"spanId"').length > 2)
+        return void response.writeHead(413).end()
       headers.push(request.headers)
-      take(request.url ?? "", (isZipped ? gunzipSync(bytes) : bytes).toString("utf8"))
+      take(request.url ?? "", body)
       response.writeHead(200, { "content-type": "application/json" }).end("{}")
     })
   })

@@ -124,7 +124,11 @@ verifies("telemetry.after-a-kill", async () => {
   const gone = once(child, "close")
   child.kill("SIGKILL")
   await gone
+  // The collector is away when the next process looks, too.
+  collector.behave(503)
   const server = await startServer(scene.project, PORT, { ...scene.env, ...env })
+  await vi.waitUntil(() => server.output().includes("Telemetry is not taken"), { timeout: 30_000 })
+  collector.behave("take")
   await collector.until((spans) => spans.some(({ name }) => name === "invoke_agent build"))
   await server.end("SIGTERM")
   const spans = collector.spans()
@@ -181,6 +185,15 @@ test("a collector that finds the data wrong is told about, and does not stop the
     "ses_two",
     "ses_two",
   ])
+})
+
+test("a collector that takes only a little at once gets all of it", async () => {
+  const collector = await startCollector()
+  collector.behave("one span at once")
+  const scene = await directScene({ script, env: { MERIDIAN_TELEMETRY_OTLP: collector.url } })
+  expect((await scene.run(...SPAWN, "Go.")).code).toBe(0)
+  expect(shape(collector.spans())).toEqual(SHAPE)
+  expect(orphans(collector.spans())).toEqual([])
 })
 
 verifies("telemetry.settings", async () => {

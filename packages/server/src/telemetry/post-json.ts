@@ -1,14 +1,15 @@
 /** Sends one request to a collector, and says what to do when it was not accepted. Never throws. */
 import { gzipSync } from "node:zlib"
 
-import type { JsonObject } from "@meridian/protocol"
+import { isJsonObject, oneLine, parseObject, systemCode, type JsonObject } from "@meridian/protocol"
 
 import type { Endpoint } from "./settings.ts"
 
 export type Sent =
-  | { readonly tag: "taken" }
-  /** The same request would be refused again. */
-  | { readonly tag: "refused"; readonly why: string }
+  /** `without`: what it left out of that, in its words. */
+  | { readonly tag: "taken"; readonly without?: string }
+  /** The same again would be refused again; less of it may not be. */
+  | { readonly tag: "refused"; readonly why: string; readonly isTooMuch: boolean }
   | { readonly tag: "later"; readonly why: string; readonly afterMs?: number }
 
 export type PostJson = (
@@ -35,17 +36,56 @@ export const postJson: PostJson = async ({ url, headers }, body, { timeoutMs, si
       redirect: "error",
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     })
-    // The body is not needed; left unread it would keep the connection busy.
-    await response.body?.cancel()
-    if (response.ok) return { tag: "taken" }
+    if (response.ok) return taken(await beginning(response))
+    // Left unread it would keep the connection.
+    void response.body?.cancel().catch(() => undefined)
     const why = `the collector answered ${response.status}`
     // According to the OTLP specification, these may pass and the others will not. Wrong credentials may be corrected.
     if ([401, 403, 404, 408, 429, 502, 503, 504].includes(response.status))
       return { tag: "later", why, ...retryAfter(response.headers.get("retry-after")) }
-    return { tag: response.status >= 500 ? "later" : "refused", why }
+    if (response.status >= 500) return { tag: "later", why }
+    return { tag: "refused", why, isTooMuch: response.status === TOO_MUCH }
   } catch (error) {
-    return { tag: "later", why: error instanceof Error ? error.message : String(error) }
+    return { tag: "later", why: oneLine(reasonOf(error), MOST_CHARACTERS) }
   }
+}
+
+const TOO_MUCH = 413
+const MOST_CHARACTERS = 200
+const ANSWER_BYTES = 64 * 1024
+
+/** Of an answer that says yes already: whatever its text does, what was sent was taken. */
+const beginning = async ({ body }: Response): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ""
+  try {
+    for await (const bytes of body ?? []) {
+      text += decoder.decode(bytes, { stream: true })
+      if (text.length > ANSWER_BYTES) break
+    }
+  } catch {
+    return ""
+  }
+  return text
+}
+
+/** A collector that takes a part says how much it left out. It is not to be sent again. */
+const taken = (answer: string): Sent => {
+  const partial = parseObject(answer)?.["partialSuccess"]
+  if (!isJsonObject(partial)) return { tag: "taken" }
+  const count = Number(partial["rejectedSpans"] ?? partial["rejectedDataPoints"] ?? 0)
+  const { errorMessage: said } = partial
+  if (!(count > 0)) return { tag: "taken" }
+  const words = typeof said === "string" ? `: ${oneLine(said, MOST_CHARACTERS)}` : ""
+  return { tag: "taken", without: `the collector left out ${count} of what it was sent${words}` }
+}
+
+/** What fetch itself says of a connection that failed is that it failed; the cause may have no more than a code. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  if (!(cause instanceof Error)) return error.message
+  return cause.message || (systemCode(cause) ?? error.message)
 }
 
 const retryAfter = (value: string | null): { readonly afterMs?: number } => {

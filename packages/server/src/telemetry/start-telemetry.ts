@@ -106,14 +106,21 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
       spans.push(...known.fold.event(event))
       if (spans.length >= SPANS_AT_ONCE) return { spans, isAll: false }
     }
-    if (abandoned.delete(session)) spans.push(...known.fold.close())
+    if (abandoned.has(session)) spans.push(...known.fold.close())
     return { spans, isAll: true }
   }
 
-  const sendSpans = async (spans: readonly Span[], signal: AbortSignal): Promise<Sent> =>
-    spans.length === 0 || settings?.traces === undefined
-      ? { tag: "taken" }
-      : post(settings.traces, traceRequest(spans, resource), { timeoutMs: settings.timeoutMs, signal })
+  const sendSpans = async (spans: readonly Span[], signal: AbortSignal): Promise<Sent> => {
+    if (spans.length === 0 || settings?.traces === undefined) return { tag: "taken" }
+    const { traces, timeoutMs } = settings
+    const sent = await post(traces, traceRequest(spans, resource), { timeoutMs, signal })
+    if (sent.tag !== "refused" || !sent.isTooMuch || spans.length === 1) return sent
+    const half = Math.ceil(spans.length / 2)
+    const first = await sendSpans(spans.slice(0, half), signal)
+    if (first.tag === "later") return first
+    const second = await sendSpans(spans.slice(half), signal)
+    return second.tag === "taken" ? first : second
+  }
 
   /** Returns whether there may be more to send at once. */
   const sendSession = async (session: string, signal: AbortSignal): Promise<boolean> => {
@@ -128,6 +135,7 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
       return false
     }
     if (sent.tag === "refused") tellOnce(`Telemetry was refused and is left out: ${sent.why}.`)
+    else if (sent.without !== undefined) tellOnce(`Telemetry is not taken whole: ${sent.without}.`)
     else if (spans.length > 0) told = ""
     waitMs = 0
     if (state !== undefined) {
@@ -136,7 +144,10 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
       if (isAll && state.fold.settledSeq() === state.seq && settings?.traces !== undefined)
         following.delete(session)
     }
-    if (isAll) dirty.delete(session)
+    if (isAll) {
+      dirty.delete(session)
+      abandoned.delete(session)
+    }
     return !isAll
   }
 
@@ -151,7 +162,8 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
         }
       } catch (error) {
         if (signal.aborted) return
-        // A session that cannot be read must not stop the others.
+        // A session that cannot be read must not stop the others. What was read of it is read again from the cursor.
+        following.delete(session)
         tellOnce(
           `Telemetry of ${session} is left out: ${error instanceof Error ? error.message : "unknown"}.`,
         )
@@ -165,6 +177,7 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
     const body = metricRequest(registry.read(), resource, times)
     const sent = await post(settings.metrics, body, { timeoutMs: settings.timeoutMs, signal })
     if (sent.tag !== "taken") tellOnce(`Metrics are not taken: ${sent.why}.`)
+    else if (sent.without !== undefined) tellOnce(`Metrics are not taken whole: ${sent.without}.`)
   }
 
   /** Sessions with more events than were sent, left by a dead process or by one without a collector. */
