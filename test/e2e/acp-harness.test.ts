@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 
 import { harnessSessionId } from "@meridian/protocol"
+import { openAgent } from "@meridian/server"
 import { acpEntry, isAcp, type LaunchRequest, type Verdict } from "@meridian/spaces"
 import { harnessContract, type RecordedRun } from "@meridian/testkit/contract/harness"
 import { expect, test } from "vitest"
@@ -10,6 +11,7 @@ import { expect, test } from "vitest"
 import { directScene, judged, startPlan, type DirectScene, type SceneOptions } from "../direct-scene.ts"
 import { verifies } from "../verifies.ts"
 import { BINARY, meridian } from "./cli-binary.ts"
+import { openPseudoTerminal } from "./pseudo-terminal.ts"
 
 const AGENT = resolve(import.meta.dirname, "../fixture/acp-agent.mjs")
 const OWN = [process.execPath, BINARY, "acp"]
@@ -109,6 +111,14 @@ const CASES: Readonly<Record<string, Case>> = {
   "one that talks rubbish": {
     command: misbehaving("rubbish"),
     expected: { status: "succeeded", report: "Still here.", harnessSessionId: S1 },
+  },
+  "one whose session has no name that could be one": {
+    command: misbehaving("nameless"),
+    expected: failed(/calls its session by something that is no id/),
+  },
+  "one that tells of other sessions, and not why it stopped": {
+    command: misbehaving("babbles"),
+    expected: { ...failed(/stopped without saying why/), report: "Of this.", harnessSessionId: S1 },
   },
   "one that refuses": {
     command: misbehaving("refuses"),
@@ -268,6 +278,37 @@ test("a run that is cancelled asks the agent to stop, and leaves no process behi
   await opened.run("run", "cancel", run, "--space", space)
   const { stdout } = await opened.run("run", "wait", run, "--space", space, "--json")
   expect(stdout).toContain('"cancelled"')
+})
+
+test("a second Ctrl-C leaves an agent that does not stop when it is asked to", async () => {
+  const opened = await scene(misbehaving("silent"))
+  const terminal = openPseudoTerminal(process.execPath, [BINARY, "start", "--harness", "acp:mine"], {
+    cwd: opened.project,
+    env: opened.env,
+  })
+  await terminal.until(/leaves.*\n>/)
+  terminal.type("Work.\r")
+  await terminal.until(() => terminal.cursor().column === 0)
+  terminal.type("\u0003")
+  terminal.type("\u0003")
+  expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+})
+
+test("an agent that never says that its model was changed is given up", async () => {
+  const opened = await scene([])
+  const agent = await openAgent({
+    name: "mine",
+    command: [process.execPath, AGENT, "polite"],
+    cwd: opened.project,
+    env: opened.env,
+    version: "1",
+    onUpdate: () => undefined,
+    answer: () => Promise.resolve({ tag: "cancelled" }),
+    patienceMs: 3_000,
+  })
+  const session = await agent.open(undefined)
+  await expect(agent.chooseModel(session, "a")).rejects.toThrow("did not change its model in time")
+  await agent.close()
 })
 
 test("doctor says of every configured agent whether its program is there", async () => {

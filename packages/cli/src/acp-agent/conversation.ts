@@ -52,8 +52,11 @@ export const startConversation = async (launch: AgentLaunch, world: World): Prom
     while (next !== undefined && !/^\/(?:exit|quit)$/.test(next.trim())) {
       if (next.trim() !== "") {
         const stop = lines.onStop(() => void agent.cancel(id))
-        const { stopReason } = await agent.prompt(id, next)
+        const ended = await Promise.race([agent.prompt(id, next), lines.left])
         stop()
+        // One that does not stop when it is asked to is ended with its process.
+        if (ended === "left") return 0
+        const { stopReason } = ended
         for (const event of events.finish()) show(event)
         if (stopReason !== "end_turn") lines.print(`(${stopReason})\n`)
       }
@@ -119,6 +122,8 @@ interface Lines {
   readonly answer: (question: string) => Promise<string | undefined>
   /** What Ctrl-C does until the returned function is called. Without it Ctrl-C leaves. */
   readonly onStop: (stop: () => void) => () => void
+  /** Resolves when the person leaves, whatever is at work; the end of the input is no leaving. */
+  readonly left: Promise<"left">
   readonly close: () => void
 }
 
@@ -128,9 +133,14 @@ const openLines = ({ signal, terminal }: World): Lines => {
   let isOver = false
   let wake: (() => void) | undefined
   let stop: (() => void) | undefined
+  const leaving = Promise.withResolvers<"left">()
   const finish = (): void => {
     isOver = true
     wake?.()
+  }
+  const leave = (): void => {
+    finish()
+    leaving.resolve("left")
   }
   reader.on("line", (line) => {
     waiting.push(line)
@@ -139,11 +149,11 @@ const openLines = ({ signal, terminal }: World): Lines => {
   reader.on("SIGINT", () => {
     const act = stop
     stop = undefined
-    if (act === undefined) finish()
+    if (act === undefined) leave()
     else act()
   })
   reader.once("close", finish)
-  signal.addEventListener("abort", finish, { once: true })
+  signal.addEventListener("abort", leave, { once: true })
   const next = async (): Promise<string | undefined> => {
     if (waiting.length === 0 && !isOver)
       await new Promise<void>((resolve) => {
@@ -171,6 +181,7 @@ const openLines = ({ signal, terminal }: World): Lines => {
         stop = undefined
       }
     },
+    left: leaving.promise,
     close: () => reader.close(),
   }
 }

@@ -16,10 +16,11 @@ import {
   type NewSessionRequest,
   type PromptResponse,
   type RequestPermissionRequest,
+  type RequestPermissionResponse,
   type SessionConfigOption,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk"
-import { Failure, plainText } from "@meridian/protocol"
+import { Failure, harnessSessionId, plainText } from "@meridian/protocol"
 
 import type { Answer } from "./answer-by-tier.ts"
 import { CLIENT_LIMITS } from "./limits.ts"
@@ -31,8 +32,11 @@ export interface OpenAgentOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly version: string
+  /** Only of the session that is open. */
   readonly onUpdate: (update: SessionUpdate) => void
   readonly answer: (question: RequestPermissionRequest, withdrawn: AbortSignal) => Promise<Answer>
+  /** How long it may take to introduce itself, to open a session, to change its model. */
+  readonly patienceMs?: number
 }
 
 export interface OpenedAgent {
@@ -52,26 +56,39 @@ type AgentProcess = ChildProcessByStdio<Writable, Readable, Readable>
 /** Throws ACP_AGENT_FAILED and leaves nothing behind. */
 export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent> => {
   const [program, ...args] = options.command
+  const { patienceMs = CLIENT_LIMITS.handshakeMs } = options
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: { ...options.env },
     stdio: ["pipe", "pipe", "pipe"],
   })
   const ending = watch(child)
+  /** Until a new session has its name, whatever is told is about that one. */
+  let own: string | undefined
+  const isOwn = (session: string): boolean => own === undefined || session === own
   const app = client({ name: "meridian" })
-    .onNotification(methods.client.session.update, ({ params }) => options.onUpdate(params.update))
-    .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
-      const answer = await options.answer(params, signal)
-      return answer.tag === "cancelled"
-        ? { outcome: { outcome: "cancelled" } }
-        : { outcome: { outcome: "selected", optionId: answer.optionId } }
+    .onNotification(methods.client.session.update, ({ params }) => {
+      if (isOwn(params.sessionId)) options.onUpdate(params.update)
     })
+    .onRequest(
+      methods.client.session.requestPermission,
+      async ({ params, signal }): Promise<RequestPermissionResponse> => {
+        const answer: Answer = isOwn(params.sessionId)
+          ? await options.answer(params, signal)
+          : { tag: "cancelled" }
+        return answer.tag === "cancelled"
+          ? { outcome: { outcome: "cancelled" } }
+          : { outcome: { outcome: "selected", optionId: answer.optionId } }
+      },
+    )
   const connection = app.connect(
     ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout), {
       maxMessageBytes: CLIENT_LIMITS.messageBytes,
     }),
   )
   const { agent } = connection
+  const failed = (why: string): Failure =>
+    new Failure("ACP_AGENT_FAILED", { name: options.name, why: plainText(why).slice(0, 600) })
   let choices: readonly SessionConfigOption[] = []
 
   /** An agent's answer, or why there is none: its own error message, otherwise how its process ended. */
@@ -89,7 +106,7 @@ export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent>
       // A closed connection explains less than the end of its process.
       await Promise.race([ending.gone, timer(200).over])
       const why = ending.isGone() ? ending.why() : `could not ${what}: ${messageOf(error)}`
-      throw new Failure("ACP_AGENT_FAILED", { name: options.name, why: plainText(why).slice(0, 600) })
+      throw failed(why)
     } finally {
       late?.cancel()
     }
@@ -102,12 +119,11 @@ export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent>
   }
 
   try {
-    const greeting = await ask("introduce itself", greet(agent, options.version), CLIENT_LIMITS.handshakeMs)
+    const greeting = await ask("introduce itself", greet(agent, options.version), patienceMs)
     if (greeting.protocolVersion !== PROTOCOL_VERSION)
-      throw new Failure("ACP_AGENT_FAILED", {
-        name: options.name,
-        why: `speaks version ${greeting.protocolVersion} of the protocol, and Meridian version ${PROTOCOL_VERSION}`,
-      })
+      throw failed(
+        `speaks version ${String(greeting.protocolVersion)} of the protocol, and Meridian version ${PROTOCOL_VERSION}`,
+      )
     const canLoad = greeting.agentCapabilities?.loadSession === true
     return {
       canLoad,
@@ -117,20 +133,19 @@ export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent>
           const made = await ask(
             "open a session",
             agent.request(methods.agent.session.new, place),
-            CLIENT_LIMITS.handshakeMs,
+            patienceMs,
           )
           choices = made.configOptions ?? []
-          return made.sessionId
+          own = made.sessionId
+          if (!isId(own)) throw failed("calls its session by something that is no id")
+          return own
         }
-        if (!canLoad)
-          throw new Failure("ACP_AGENT_FAILED", {
-            name: options.name,
-            why: "cannot go on with an earlier session",
-          })
+        if (!canLoad) throw failed("cannot go on with an earlier session")
+        own = session
         const loaded = await ask(
           "load the session",
           agent.request(methods.agent.session.load, { ...place, sessionId: session }),
-          CLIENT_LIMITS.handshakeMs,
+          patienceMs,
         )
         choices = loaded.configOptions ?? []
         return session
@@ -139,14 +154,18 @@ export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent>
         const option = choices.find(({ id, category }) => category === "model" || id === "model")
         if (option === undefined) return false
         const wish = { sessionId, configId: option.id, value }
-        await ask("change its model", agent.request(methods.agent.session.setConfigOption, wish))
+        const change = agent.request(methods.agent.session.setConfigOption, wish)
+        await ask("change its model", change, patienceMs)
         return true
       },
-      prompt: (sessionId, text) =>
-        ask(
+      prompt: async (sessionId, text) => {
+        const response = await ask(
           "work",
           agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] }),
-        ),
+        )
+        if (typeof response.stopReason !== "string") throw failed("stopped without saying why")
+        return response
+      },
       cancel: async (sessionId) => {
         await agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => undefined)
       },
@@ -167,7 +186,19 @@ const greet = (agent: ClientContext, version: string) =>
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Describes how a process ended. */
+const isId = (text: string): boolean => {
+  try {
+    harnessSessionId(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What Node ends with, whatever it died of. */
+const NO_REASON = /^Node\.js v\d/
+
+/** How a process ends, in words. */
 const watch = (child: AgentProcess) => {
   let reason: string | undefined
   let stderr = ""
@@ -191,7 +222,8 @@ const watch = (child: AgentProcess) => {
     gone,
     isGone: (): boolean => reason !== undefined,
     why: (): string => {
-      const said = stderr.trim().split("\n").at(-1)?.trim() ?? ""
+      const lines = stderr.split("\n").map((line) => line.trim())
+      const said = lines.findLast((line) => line !== "" && !NO_REASON.test(line)) ?? ""
       return said === "" ? (reason ?? "ended") : `${reason ?? "ended"}: ${said}`
     },
   }
