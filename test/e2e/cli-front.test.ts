@@ -285,6 +285,94 @@ verifies("completion.names", async () => {
     )
 })
 
+test("sessions of every harness complete where a command takes them: those of this project where it goes on with them", async () => {
+  const project = emptyFolder()
+  const env = { MERIDIAN_REPO_ROOT: project, HOME: project }
+  const ids = ["0f0e0d0c-1111-4222-8333-444455556666", "1f0e0d0c-1111-4222-8333-444455556666"] as const
+  for (const [index, id] of ids.entries()) {
+    const where = [project, "/somewhere/else"][index] ?? ""
+    const lines = readFileSync(join(FIXTURES, "claude.jsonl"), "utf8").replaceAll("/home/dev/project", where)
+    put(project, `.claude/projects/p${index}/${id}.jsonl`, lines.replaceAll(ids[0], id))
+  }
+  put(project, `.codex/sessions/2026/11/15/rollout-2026-11-15T13-26-52-${ids[0]}.jsonl`, "half wr")
+  put(project, `.pi/agent/sessions/p/2026-11-15T10-00-00_${ids[0]}.jsonl`, "")
+  put(project, ".local/share/opencode/opencode.db", "no database")
+  const names = async (kind: string) =>
+    (await meridian(["complete", kind], { cwd: project, env })).stdout.split("\n").slice(0, -1)
+  const all = [`claude:${ids[0]}`, `claude:${ids[1]}`, `codex:${ids[0]}`, `pi:${ids[0]}`]
+  expect((await names("any-session")).toSorted()).toEqual(all)
+  // Before any search nobody knows where they were held.
+  expect((await names("continuable")).toSorted()).toEqual(all.slice(0, 3))
+  await meridian(["search", "README"], { cwd: project, env })
+  expect((await names("any-session"))[0]).toBe(`claude:${ids[0]}\tRead the README.`)
+  expect((await names("continuable")).toSorted()).toEqual([
+    `claude:${ids[0]}\tRead the README.`,
+    `codex:${ids[0]}`,
+  ])
+  const complete = await bashCompletion({ cwd: project, env: withMeridian(project, env) })
+  expect(complete("meridian session export claude:0f")).toBe(ids[0])
+  expect(complete("meridian start --continue claude:")).toBe(ids[0])
+  // An index that cannot be read keeps nothing from being offered.
+  writeFileSync(join(project, ".cache/meridian/search.sqlite"), "rubbish")
+  expect((await names("any-session")).toSorted()).toEqual(all)
+})
+
+test("start takes up a session that was held without it, where it was held, with the harness that held it", async () => {
+  const project = emptyFolder()
+  const id = "0f0e0d0c-1111-4222-8333-444455556666"
+  const place = join(project, "sub")
+  mkdirSync(place)
+  put(
+    project,
+    `.claude/projects/p/${id}.jsonl`,
+    readFileSync(join(FIXTURES, "claude.jsonl"), "utf8").replaceAll("/home/dev/project", place),
+  )
+  put(
+    project,
+    `.pi/agent/sessions/p/2026-11-15T10-00-00_${id}.jsonl`,
+    readFileSync(join(FIXTURES, "pi.jsonl"), "utf8"),
+  )
+  const env = withMeridian(project, { MERIDIAN_REPO_ROOT: project })
+  writeFileSync(join(project, "bin/claude"), '#!/bin/sh\necho "$PWD $*" > "$HOME/told"\n', { mode: 0o755 })
+  mkdirSync(join(project, ".git"))
+  const { MERIDIAN_REPO_ROOT: _told, ...here } = env
+  const start = (...words: readonly string[]) =>
+    meridian(["start", "--continue", ...words], { cwd: project, env: here })
+  expect((await start(`claude:${id}`, "--harness", "codex")).stderr).toContain(
+    "is one of claude. Next: omit --harness.",
+  )
+  expect((await start(`claude:${id}`)).code).toBe(0)
+  expect(readFileSync(join(project, "told"), "utf8")).toMatch(new RegExp(`^${place} .*--resume ${id}\n$`))
+  const chats = readFileSync(join(project, ".meridian/.spaces/s1/sessions.jsonl"), "utf8")
+  expect(chats).toContain(`"harness_session_id":"${id}"`)
+  // Now it is a chat, and is found as one.
+  expect((await start(`claude:${id}`, "--dry-run", "--json")).stdout).toContain('"chat_id":"c1"')
+  for (const [words, code, problem] of [
+    [[`claude:${id}`, "--harness", "codex"], 1, "HARNESS_MISMATCH"],
+    [[`pi:${id}`], 2, "Meridian does not start pi. Next: import the session: meridian session import pi:"],
+    [["claude:none"], 1, "CHAT_NOT_FOUND"],
+  ] as const) {
+    const ran = await start(...words)
+    expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(problem)])
+  }
+  const other = emptyFolder()
+  const elsewhere = await meridian(["start", "--continue", `claude:${id}`], { cwd: other, env: here })
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([
+    2,
+    expect.stringContaining(`cd '${place}' && meridian start`),
+  ])
+  expect(
+    (await meridian(["session", "import", `pi:${id}`, "--json"], { cwd: project, env: here })).code,
+  ).toBe(0)
+})
+
+const FIXTURES = join(import.meta.dirname, "../fixture/sessions")
+
+const put = (folder: string, path: string, text: string): void => {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+}
+
 test("a name that a folder brings along is never run by a shell that completes", async () => {
   const project = emptyFolder()
   const env = { MERIDIAN_REPO_ROOT: project }

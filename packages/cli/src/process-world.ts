@@ -100,14 +100,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
       choices.yes || !terminal.stdin || !terminal.stderr
         ? undefined
         : async (question, among) => (await import("./choose.ts")).choose(question, among, controller.signal),
-    holdsSession: async (id) => {
-      const { lookWithEngine } = await import("./command/look-with-engine.ts")
-      const found = lookWithEngine(undefined, { cwd, env }, ({ sessions }) => sessions.get(id))
-      return found.then(
-        () => true,
-        () => false,
-      )
-    },
+    findSession: async (name) => (await import("./sessions/find-session.ts")).findSession(name, { cwd, env }),
     pendingWork: async (database) => (await import("./pending-work.ts")).pendingWork(database),
     readCommand: async (words) => (await import("./read-command.ts")).readCommand(words),
     json: choices.json,

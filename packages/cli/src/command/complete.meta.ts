@@ -1,6 +1,21 @@
 import { STRING, listOf, objectOf } from "@meridian/protocol"
 import { defineMeta } from "@meridian/spaces"
 
+/**
+ * `session`: of the engine in this project. `any-session`: of every harness on this machine. `continuable`: what a conversation
+ * can go on with here, chats and sessions.
+ */
+export const NAME_KINDS = [
+  "space",
+  "run",
+  "chat",
+  "model",
+  "session",
+  "any-session",
+  "continuable",
+  "schedule",
+] as const
+
 /** Called by completion scripts while a user types. Users never type this. */
 export const COMPLETE = defineMeta({
   name: "complete",
@@ -14,7 +29,7 @@ export const COMPLETE = defineMeta({
       description: "Of what.",
       positional: true,
       required: true,
-      choices: ["space", "run", "chat", "model", "session", "schedule"],
+      choices: NAME_KINDS,
       value: "KIND",
     },
   },

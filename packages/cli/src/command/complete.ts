@@ -9,6 +9,7 @@ import { oneLine } from "@meridian/protocol"
 import { implement, openPlace, OPERATIONS, readSchedules, type World } from "@meridian/spaces"
 
 import type { NameKind } from "../completion/grammar.ts"
+import type { KeptName } from "../sessions/kept-names.ts"
 import { COMPLETE } from "./complete.meta.ts"
 import { lookWithEngine } from "./look-with-engine.ts"
 
@@ -51,14 +52,51 @@ const NAMES: Readonly<Record<NameKind, (world: World) => Promise<readonly Name[]
     return named(models.flatMap(({ model_id: id, aliases }) => aliases.concat(id)))
   },
   schedule: async ({ env, cwd }) => named(readSchedules(openPlace(env, cwd)).schedules.map(({ id }) => id)),
-  session: (world) =>
-    lookWithEngine(undefined, world, async ({ sessions }) =>
-      (await sessions.list({ limit: MOST, order: "desc" })).items.map(({ id, title = "" }) => ({
-        name: id,
-        about: oneLine(title, MOST_CHARACTERS),
-      })),
-    ),
+  session: async (world) => ofEngine(world),
+  "any-session": async (world) => {
+    const { project } = openPlace(world.env, world.cwd)
+    const all = await ofOthers(world)
+    const [here, elsewhere] = [all.filter(isIn(project)), all.filter((kept) => !isIn(project)(kept))]
+    return [...(await ofEngine(world)).slice(0, MOST / 2), ...[...here, ...elsewhere].map(described)]
+  },
+  continuable: async (world) => {
+    const { project } = openPlace(world.env, world.cwd)
+    const others = (await ofOthers(world)).filter(
+      (kept) => !kept.name.startsWith("pi:") && (kept.directory === undefined || isIn(project)(kept)),
+    )
+    const own = [...(await NAMES.chat(world)), ...(await ofEngine(world))]
+    return [...own.slice(0, MOST / 2), ...others.map(described)]
+  },
 }
+
+/** One that cannot be read offers nothing, and keeps nothing else from being offered. */
+const ofEngine = async (world: World): Promise<readonly Name[]> =>
+  lookWithEngine(undefined, world, async ({ sessions }) =>
+    (await sessions.list({ limit: MOST, order: "desc" })).items.map(({ id, title }) =>
+      described({ name: id, title }),
+    ),
+  ).catch(() => [])
+
+const ofOthers = async ({ env }: World): Promise<readonly KeptName[]> => {
+  const { keptNames } = await import("../sessions/kept-names.ts")
+  return keptNames(env, MOST)
+}
+
+const isIn =
+  (project: string) =>
+  ({ directory }: KeptName): boolean =>
+    directory === project || directory?.startsWith(`${project}/`) === true
+
+const described = ({
+  name,
+  title = "",
+}: {
+  readonly name: string
+  readonly title?: string | undefined
+}): Name => ({
+  name,
+  about: oneLine(title, MOST_CHARACTERS),
+})
 
 const named = (names: readonly string[]): readonly Name[] => names.map((name) => ({ name }))
 

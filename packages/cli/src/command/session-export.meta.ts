@@ -10,14 +10,14 @@ export const SESSION_EXPORT = defineMeta({
   audience: "human",
   summary: "Write a session of any harness as one file to read or to share, without its secrets.",
   details:
-    "SESSION is an id of the engine, or claude:ID, codex:ID, opencode:ID, pi:ID, as 'meridian search' names them. The file needs nothing else: no script, no address, pictures inside. What looks like a credential is replaced by [hidden: KIND] and counted; look at the result before you share it, since no list of credentials is complete. It goes to stdout unless --output names a file, which must not be there yet.",
+    "A session is named by its id in the engine, or as claude:ID, codex:ID, opencode:ID, pi:ID, as 'meridian search' names them. The file needs nothing else: no script, no address, pictures inside. What looks like a credential is replaced by [hidden: KIND] and counted; look at the result before you share it, since no list of credentials is complete. It goes to stdout unless --output names a file, which must not be there yet.",
   fields: {
     session: {
       type: "string",
       description: "Which session.",
       positional: true,
       required: true,
-      value: "SESSION",
+      value: "[HARNESS:]SESSION",
     },
     format: {
       type: "string",

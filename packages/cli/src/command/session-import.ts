@@ -1,5 +1,5 @@
 /** `meridian session import`: continues a conversation from another harness here. */
-import { statSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 
 import { createLosses, cutText, type Losses } from "@meridian/continuity"
@@ -10,6 +10,8 @@ import { implement, openPlace, type World } from "@meridian/spaces"
 import { openDatabase } from "../engine-database.ts"
 import { readSessionFile, type SessionFile } from "../import/read-session-file.ts"
 import { nameOfSource, openSourceFile } from "../import/source-file.ts"
+import { fileOfSession } from "../sessions/open-conversation.ts"
+import { readSessionName } from "../sessions/session-name.ts"
 import { SESSION_IMPORT } from "./session.meta.ts"
 
 type Document = TypeOf<typeof SESSION_IMPORT.output>
@@ -18,7 +20,7 @@ export const sessionImport = implement(SESSION_IMPORT, {
   run: async ({ file, database, session, directory }, world) => {
     if (directory === "")
       throw new Failure("USAGE", { problem: "--directory is empty.", next: "name a directory." })
-    const path = file === "-" ? file : resolve(world.cwd, file)
+    const path = pathOf(file, world)
     using source = await openSourceFile(path, world.signal)
     const losses = createLosses()
     const read = await readSessionFile(source, nameOfSource(path), losses)
@@ -50,6 +52,13 @@ export const sessionImport = implement(SESSION_IMPORT, {
   },
   text: (document) => tell(document),
 })
+
+/** A file that is there, or a session as search names it. */
+const pathOf = (file: string, { cwd, env }: World): string => {
+  if (file === "-") return file
+  const path = resolve(cwd, file)
+  return existsSync(path) ? path : (fileOfSession(readSessionName(file), env) ?? path)
+}
 
 /**
  * Where the session acts: the requested folder, else this project. The file's own folder was true elsewhere and

@@ -99,7 +99,8 @@ export const SESSION_IMPORT = defineMeta({
   fields: {
     file: {
       type: "string",
-      description: "File to import; - reads it from stdin.",
+      description:
+        "File to import, or a session as search names it: claude:ID, codex:ID, pi:ID; - reads stdin.",
       positional: true,
       required: true,
       value: "FILE",

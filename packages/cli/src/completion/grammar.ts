@@ -1,10 +1,11 @@
 /** What a shell can complete, read from the same table as help: everything help offers completes here. */
 import { flagName, type Field, type OperationMeta } from "@meridian/spaces"
 
+import type { NAME_KINDS } from "../command/complete.meta.ts"
 import { GLOBAL_FLAGS } from "../global-flags.ts"
 
 /** The names a shell requests from `meridian complete`. */
-export type NameKind = "space" | "run" | "chat" | "model" | "session" | "schedule"
+export type NameKind = (typeof NAME_KINDS)[number]
 
 /** What a value can be: one of these words, an existing name, or a file. Without any: free text. */
 export interface Value {
@@ -106,6 +107,8 @@ const KINDS: Readonly<Record<string, Value["kind"]>> = {
   SPACE: "space",
   RUN: "run",
   CHAT: "chat",
+  "CHAT|SESSION": "continuable",
+  "[HARNESS:]SESSION": "any-session",
   MODEL: "model",
   SESSION: "session",
   SCHEDULE: "schedule",

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto"
 import { createLosses, openTranscript, READERS, type OpenTranscript, type Piece } from "@meridian/continuity"
 
 import type { KeptFile } from "../sessions/kept-files.ts"
+import { nameInPath } from "../sessions/name-in-path.ts"
 import type { IndexWriter } from "./index-writer.ts"
 import { readWindows } from "./read-windows.ts"
 import { wordsOfPiece } from "./words-of.ts"
@@ -60,11 +61,5 @@ const headOf = ({ slice }: Pick<OpenTranscript, "slice">, length: number): strin
 
 const isSameHead = (known: string, transcript: Pick<OpenTranscript, "slice">): boolean =>
   known === headOf(transcript, Number.parseInt(known, 10) || 0)
-
-/** Used until the content names it: the id is at the end of the file name. */
-const nameInPath = (path: string): string => {
-  const stem = path.slice(path.lastIndexOf("/") + 1).replace(/\.jsonl$/, "")
-  return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(stem)?.[0] ?? stem
-}
 
 const timeOf = (piece: Piece): number | undefined => ("time" in piece ? piece.time : undefined)

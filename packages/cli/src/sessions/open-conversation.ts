@@ -54,12 +54,10 @@ const openFileConversation = (
   name: SessionName & { readonly keeper: "claude" | "codex" | "pi" },
   { env }: Pick<World, "env">,
 ): Conversation | undefined => {
-  const file = keptFiles(harnessPlaces(env)).find(
-    ({ keeper, path }) => keeper === name.keeper && isNamed(path, name.id),
-  )
-  if (file === undefined) return undefined
-  const opened = openTranscript(file.path)
-  if (typeof opened === "string") throw new Failure("IMPORT_UNREADABLE", { file: file.path, why: opened })
+  const path = fileOfSession(name, env)
+  if (path === undefined) return undefined
+  const opened = openTranscript(path)
+  if (typeof opened === "string") throw new Failure("IMPORT_UNREADABLE", { file: path, why: opened })
   const losses = createLosses()
   const range = { from: 0, to: opened.end() }
   return {
@@ -72,6 +70,11 @@ const openFileConversation = (
     [Symbol.asyncDispose]: async () => opened[Symbol.dispose](),
   }
 }
+
+/** Of a harness that keeps each session in a file. */
+export const fileOfSession = (name: SessionName, env: World["env"]): string | undefined =>
+  keptFiles(harnessPlaces(env)).find(({ keeper, path }) => keeper === name.keeper && isNamed(path, name.id))
+    ?.path
 
 /** `8956b66f-….jsonl`, `rollout-<time>-<id>.jsonl`, `<time>_<id>.jsonl`. */
 const isNamed = (path: string, id: string): boolean => {

@@ -113,14 +113,16 @@ const lastOf = (
   return { space: chosen, record }
 }
 
-/** Whether some chat has held this conversation. */
-export const isRecorded = (reference: string, space: string | undefined, state: State): boolean =>
-  listSpaces(state.place).some(
-    (found) =>
-      found.tag === "space" &&
-      (space === undefined || found.space.id === space) &&
-      findChat(readChats(spacePlace(state.place, found.space.id), state.onDamage), reference) !== undefined,
-  )
+/** The harness whose chat has held this conversation; undefined when none has. */
+export const holderOf = (reference: string, space: string | undefined, state: State): string | undefined => {
+  for (const found of listSpaces(state.place)) {
+    if (found.tag !== "space" || (space !== undefined && found.space.id !== space)) continue
+    const records = readChats(spacePlace(state.place, found.space.id), state.onDamage)
+    const chat = findChat(records, reference)
+    if (chat !== undefined) return chat.harness
+  }
+  return undefined
+}
 
 const named = (
   options: { readonly reference: string; readonly space: string | undefined },

@@ -13,9 +13,9 @@ const FIELDS = {
   continue: {
     type: "string",
     description:
-      "Continue a chat: its id, the harness's own session id, a session of the engine, or the last chat when nothing is named; at a terminal, one of several is chosen.",
+      "Continue a chat: its id, the harness's own session id, or the last chat when nothing is named; at a terminal, one of several is chosen. Also a session that was no chat yet: of the engine by its id, of others as claude:ID, codex:ID or opencode:ID.",
     optionalValue: true,
-    value: "CHAT",
+    value: "CHAT|SESSION",
   },
   fork: {
     type: "boolean",
@@ -83,5 +83,6 @@ export const START = defineMeta({
     "start --harness direct",
     "start --continue",
     "start --continue c2 -- --verbose",
+    "start --continue claude:8956b66f-3c1e-4d2a-9b7f-0a1b2c3d4e5f",
   ],
 })

@@ -21,7 +21,7 @@ import { lastActiveSpace } from "./active-space.ts"
 import { believeRecord } from "./believe-record.ts"
 import { capsAsked } from "./budget-fields.ts"
 import { readConfig } from "./config.ts"
-import { isRecorded, resolveContinuation, type Continuation } from "./continuation.ts"
+import { resolveContinuation, type Continuation } from "./continuation.ts"
 import { requireEngineModel } from "./engine-models.ts"
 import type { InputOf } from "./field.ts"
 import { requireLaunchable } from "./find-binary.ts"
@@ -41,7 +41,8 @@ import { START } from "./start.meta.ts"
 import { harnessEntry, ownMark, type State } from "./state.ts"
 import { sweepSpace } from "./sweep.ts"
 import { enterFolder } from "./trust-question.ts"
-import type { World } from "./world.ts"
+import { asChatsKnowIt, unheldSession } from "./unheld-session.ts"
+import type { FoundSession, World } from "./world.ts"
 
 type Input = InputOf<typeof START.fields> & Passthrough
 
@@ -52,19 +53,25 @@ export const start = implement(START, {
     // A dry run only shows the plan. It asks nothing and records nothing.
     const loaded = await (input.dryRun ? readConfig(world) : enterFolder(world))
     const { config } = loaded
-    const adopted = await unheldSession(input, state, world)
+    const reference = asChatsKnowIt(input.continue ?? "", input.space, state)
+    const adopted = await unheldSession(reference, input.space, { state, world })
     const continuation =
       input.continue === undefined || adopted !== undefined
         ? undefined
         : await resolveContinuation({
-            reference: input.continue,
+            reference,
             space: input.space,
             fork: input.fork,
             state,
             world,
           })
     const existing = continuation?.space ?? existingSpace(input, config, state)
-    const wish: Input = adopted === undefined ? input : { ...input, harness: "direct" }
+    if (adopted !== undefined && (input.harness ?? adopted.harness) !== adopted.harness)
+      throw new Failure("USAGE", {
+        problem: `The session ${reference} is one of ${adopted.harness}.`,
+        next: "omit --harness.",
+      })
+    const wish: Input = adopted === undefined ? input : { ...input, harness: adopted.harness }
     const prepared = await prepareChat(wish, { loaded, continuation, existing, state, world })
     const fork = input.fork && prepared.harness.capabilities.fork
     if (input.fork && !fork) world.warn("FORK_UNSUPPORTED", { harness: prepared.harness.name })
@@ -191,16 +198,6 @@ const checkFlags = (input: Input): void => {
     refuse(`A name has 1 to ${LIMIT.nameCharacters} characters on one line.`, "give another --name.")
 }
 
-/** A session of the engine that no chat has held: imported, or made on the page or in an editor. A new chat adopts it. */
-const unheldSession = async (
-  { continue: reference = "", space }: Input,
-  state: State,
-  { holdsSession }: World,
-): Promise<string | undefined> => {
-  if (!reference.startsWith("ses_") || isRecorded(reference, space, state)) return undefined
-  return (await holdsSession?.(reference)) === true ? reference : undefined
-}
-
 /** Undefined: a new one must be made. */
 const existingSpace = (input: Input, config: Config, state: State): Space | undefined => {
   if (input.new) return undefined
@@ -283,7 +280,7 @@ const planLaunch = async (
     readonly prepared: Prepared
     readonly config: Config
     readonly fork: boolean
-    readonly adopted: string | undefined
+    readonly adopted: FoundSession | undefined
   },
 ): Promise<{ readonly harness: Harness; readonly plan: LaunchPlan; readonly params: readonly string[] }> => {
   const { harness } = prepared
@@ -299,9 +296,9 @@ const planLaunch = async (
           world,
         })
   const params = mergeParams(harness.id, believed?.params ?? [], asked)
-  const earlier = continuation?.harnessSessionId ?? adopted
+  const earlier = continuation?.harnessSessionId ?? adopted?.id
   const given = input.cwd === undefined ? undefined : resolve(world.cwd, input.cwd)
-  const cwd = believed?.cwd ?? given ?? state.place.project
+  const cwd = believed?.cwd ?? adopted?.directory ?? given ?? state.place.project
   const environment = input.dryRun ? world.env : launchEnvironment(world)
   const request: LaunchRequest = {
     mode: "interactive",

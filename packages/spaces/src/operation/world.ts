@@ -6,10 +6,17 @@ import type { Facts, SpaceId } from "@meridian/protocol"
 
 import type { WarningCode } from "../domain/warning.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
-import type { LaunchContinuity } from "../port/harness.ts"
+import type { BuiltInHarness, LaunchContinuity } from "../port/harness.ts"
 import type { HostCheck, KnownHarness } from "./host-check.ts"
 
 export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP"
+
+export interface FoundSession {
+  readonly harness: BuiltInHarness
+  readonly id: string
+  /** Where it was held, and has to go on. */
+  readonly directory?: string
+}
 
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -47,9 +54,12 @@ export interface World {
   readonly choose?:
     | ((question: string, choices: readonly string[]) => Promise<number | undefined>)
     | undefined
-  /** Whether the engine of this project holds a session. Only the command knows the engine. */
-  readonly holdsSession?: (id: string) => Promise<boolean>
-  /** Whether the caller wants JSON (or gets it by mode): a launched harness then keeps off stdout. */
+  /**
+   * A session that is kept here: of the engine in this project, or of another harness by its name in search (`claude:ID`). Throws
+   * when it is there and no harness of ours goes on with it. Only the command knows the engine and what others keep.
+   */
+  readonly findSession?: (name: string) => Promise<FoundSession | undefined>
+  /** Whether the reader asked for JSON (or gets it by mode): a launched harness then keeps off stdout. */
   readonly json: boolean
   /** `--config PATH`, which takes precedence over MERIDIAN_CONFIG. */
   readonly configPath: string | undefined
