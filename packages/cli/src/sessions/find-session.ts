@@ -12,7 +12,7 @@ type Surroundings = Pick<World, "env" | "cwd">
 export const findSession = async (text: string, world: Surroundings): Promise<FoundSession | undefined> => {
   const name = readSessionName(text)
   if (name.keeper === "engine") return ofTheEngine(name.id, world)
-  const found = ofAnother(name, world)
+  const found = await ofAnother(name, world)
   if (found === undefined) return undefined
   if (name.keeper === "pi")
     throw new Failure("USAGE", {
@@ -28,9 +28,12 @@ const ofTheEngine = async (id: string, world: Surroundings): Promise<FoundSessio
     () => undefined,
   )
 
-const ofAnother = (name: SessionName, world: Surroundings): { readonly directory?: string } | undefined => {
+const ofAnother = async (
+  name: SessionName,
+  world: Surroundings,
+): Promise<{ readonly directory?: string } | undefined> => {
   try {
-    using conversation = openConversation(name, world)
+    await using conversation = await openConversation(name, world)
     const { directory } = conversation.about
     return directory === undefined ? {} : { directory }
   } catch (error) {
