@@ -126,6 +126,18 @@ export const SPACES_BEHAVIOURS = {
     seed: "issue 17",
     says: "a run is sent words, paused and resumed while it is under way",
   },
+  "run.steered-now": {
+    seed: "issue 17",
+    says: "words sent to a run that works are told at the next step of the engine, elsewhere after the next tool where our hook is",
+  },
+  "run.words-once": {
+    seed: "issue 17",
+    says: "words sent to a run are neither lost nor told twice, whoever is killed in between",
+  },
+  "run.words-shown": {
+    seed: "issue 17",
+    says: "run show says which words wait, and when they will be told",
+  },
   "run.space-required": {
     seed: "002",
     says: "run commands but spawn need a space: SPACE_REQUIRED",

@@ -2,7 +2,8 @@
  * The hooks as OpenCode 1.18 calls them. Each one is guarded: it never throws, never exceeds its time, and changes its
  * output in one step after the work is done, so that late work cannot touch a request that has already left.
  */
-import { toolPaths, touchPaths, type Place, type TouchedFile } from "@meridian/continuity"
+import { takeOffer, toolPaths, touchPaths, type Place, type TouchedFile } from "@meridian/continuity"
+import { sayOffer } from "@meridian/protocol"
 
 import { openBriefLayer } from "./brief-layer.ts"
 import { fieldOf, listField, textField } from "./field.ts"
@@ -168,6 +169,14 @@ export const createHooks = (given: {
       session.paths = touchPaths(session.paths, paths, place)
       noteWork(session, paths)
       return nothing
+    }),
+
+    // What was sent to the run meanwhile is part of what the tool answered: the host keeps it.
+    "tool.execute.after": guard("tool.execute.after", async (_input, output) => {
+      const offer = takeOffer(world.environment)
+      const told = textField(output, "output")
+      if (offer === undefined || typeof output !== "object" || output === null) return nothing
+      return () => Reflect.set(output, "output", [told, sayOffer(offer)].filter(Boolean).join("\n\n"))
     }),
 
     "experimental.chat.messages.transform": guard("messages.transform", async (_input, output, time) => {

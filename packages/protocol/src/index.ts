@@ -7,6 +7,7 @@ export {
   type FailureCode,
   type FailureEntry,
 } from "./failure.ts"
+export { sayBudgetLeft } from "./budget-left.ts"
 export { expandBraces } from "./glob/expand-braces.ts"
 export { globSegment, matchesSegments, type Effort, type GlobSegment } from "./glob/match-path.ts"
 export {
@@ -139,6 +140,15 @@ export {
   type SessionMessage,
   type ToolState,
 } from "./session-message.ts"
+export {
+  decodeRunOffer,
+  encodeRunOffer,
+  OFFER_FILE,
+  RUN_WORDS,
+  sayOffer,
+  TAKEN_FILE,
+  type RunOffer,
+} from "./run-offer.ts"
 export { decoder, reader, tester, type Decoded } from "./shape/decode.ts"
 export { encoder } from "./shape/encode.ts"
 export { jsonSchema } from "./shape/json-schema.ts"

@@ -94,6 +94,7 @@ const lineOf = (event: DirectEvent): string => {
       return `(${event.message})`
     case "session":
     case "reasoning":
+    case "told":
     case "file":
     case "compaction":
     case "retry":

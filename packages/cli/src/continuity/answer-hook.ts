@@ -10,9 +10,11 @@ import {
   inventedClaims,
   recordInjection,
   sanitizeLine,
+  takeOffer,
   type BriefMode,
   type Injection,
 } from "@meridian/continuity"
+import { sayOffer } from "@meridian/protocol"
 
 import { stateFolder } from "../sessions/harness-places.ts"
 import type { HookInput } from "./hook-input.ts"
@@ -36,6 +38,7 @@ export interface HookCall extends HostPinQuery {
 
 export const answerHook = async (call: HookCall): Promise<HookAnswer> => {
   try {
+    if (call.input?.event === "PostToolUse") return afterTool(call)
     return call.input?.event === "PostCompact" ? afterSummary(call, call.input) : await atStart(call)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -80,6 +83,13 @@ const afterSummary = (call: HookCall, input: HookInput): HookAnswer => {
     invented,
   })
   return { ...NOTHING, output: asContext("PostCompact", text), text, warnings }
+}
+
+/** What was sent to the run while it works. */
+const afterTool = ({ env }: HookCall): HookAnswer => {
+  const offer = takeOffer(env)
+  const text = offer === undefined ? "" : sayOffer(offer)
+  return { ...NOTHING, output: asContext("PostToolUse", text), text }
 }
 
 /** Both agents add `additionalContext` to a request. If there is nothing to say, nothing is printed. */

@@ -5,7 +5,7 @@
  */
 import { pathToFileURL } from "node:url"
 
-import { parseObject } from "@meridian/protocol"
+import { objectAt, OFFER_FILE, parseObject, type JsonObject } from "@meridian/protocol"
 import type { LaunchContinuity } from "@meridian/spaces"
 
 import { checkHost } from "./check-hosts.ts"
@@ -18,6 +18,8 @@ export interface CarryQuery {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly program: readonly string[]
+  /** A run: its agent is told after a tool what was sent to it meanwhile. */
+  readonly isRun?: boolean
 }
 
 /** Set to `off` by a person who wants launches without it. */
@@ -28,6 +30,7 @@ export const carriedContinuity = ({
   cwd,
   env,
   program,
+  isRun = false,
 }: CarryQuery): LaunchContinuity | undefined => {
   try {
     // The engine does this itself.
@@ -35,16 +38,44 @@ export const carriedContinuity = ({
     if (env[SWITCH] === "off") return { missing: `${SWITCH} is off` }
     if (harness !== "claude" && harness !== "codex" && harness !== "opencode")
       return { missing: "an agent over ACP takes no hook" }
-    if (checkHost(harness, { cwd, env, harnesses: [] }).connected) return undefined
+    const isConnected = checkHost(harness, { cwd, env, harnesses: [] }).connected
+    if (isConnected && !(isRun && harness === "claude")) return undefined
     if (harness === "codex")
       return {
         missing: "Codex runs only hooks that a person has trusted; 'meridian init --codex' sets one up",
       }
     if (harness === "opencode") return { plugin: pathToFileURL(builtPlugin()).href }
     const launcher = env["MERIDIAN_COMMAND"]
-    const hooks = addHooks(undefined, "claude", quotedProgram(launcher === undefined ? program : [launcher]))
-    return hooks.kind === "write" ? { settings: JSON.stringify(parseObject(hooks.text)) } : undefined
+    const words = quotedProgram(launcher === undefined ? program : [launcher])
+    return {
+      settings: JSON.stringify({
+        hooks: { ...(isConnected ? {} : pinning(words)), ...(isRun ? steering(words) : {}) },
+      }),
+    }
   } catch (error) {
     return { missing: error instanceof Error ? error.message : String(error) }
   }
 }
+
+const pinning = (program: string): JsonObject => {
+  const hooks = addHooks(undefined, "claude", program)
+  return (hooks.kind === "write" ? objectAt(parseObject(hooks.text), "hooks") : undefined) ?? {}
+}
+
+const steering = (program: string): JsonObject => ({
+  PostToolUse: [
+    {
+      matcher: "*",
+      hooks: [
+        {
+          type: "command",
+          command: `if [ -e "${OFFER}" ]; then ${program} brief --host claude; else cat >/dev/null; fi`,
+          timeout: 10,
+        },
+      ],
+    },
+  ],
+})
+
+/** Looked for by the shell: our program is started only when there is something to say. */
+const OFFER = `$MERIDIAN_STATE_ROOT/.spaces/$MERIDIAN_SPACE_ID/runs/$MERIDIAN_PARENT_RUN_ID/${OFFER_FILE}`

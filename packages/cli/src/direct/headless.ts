@@ -5,7 +5,7 @@
  * `--ask`, both wait for an answer from elsewhere, and a line says so.
  */
 import type { Engine } from "@meridian/engine"
-import { Failure, harnessSessionId, type JsonObject } from "@meridian/protocol"
+import { Failure, harnessSessionId, type JsonObject, type RunOffer } from "@meridian/protocol"
 import { followEvents, settled } from "@meridian/server"
 import { encodeDirectLine, type DirectEvent, type World } from "@meridian/spaces"
 
@@ -15,6 +15,7 @@ import { classOfFailure } from "./failure-class.ts"
 import { failureLine, signalCode } from "./headless-ending.ts"
 import { unreadable } from "./named-things.ts"
 import { openSession, type DirectLaunch, type OpenSession } from "./open-session.ts"
+import { admitWords, openSteering, runMessageId } from "./steering.ts"
 import { openTranslator, type Ending } from "./translate.ts"
 
 export interface HeadlessRun {
@@ -34,7 +35,7 @@ export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun)
       for (const message of opened.notices) tell({ type: "warning", message })
       const ending = await work(
         opened,
-        { prompt, schema: launch.file.schema },
+        { prompt, schema: launch.file.schema, words: launch.file.words ?? [] },
         { world, tell, asks: launch.file.asks === true },
       )
       return conclude(ending, { world, tell })
@@ -84,6 +85,8 @@ const conclude = (ending: Ending | Asking, { world, tell }: Telling): number => 
 interface Asked {
   readonly prompt: string
   readonly schema: JsonObject | undefined
+  /** Sent to the run and not told yet. */
+  readonly words: RunOffer["words"]
 }
 
 /** Only a person can decide whether it continues. */
@@ -152,6 +155,7 @@ const work = async (
     engine.sessions.interrupt(session.id).catch(() => undefined)
   }
   world.signal.throwIfAborted()
+  const closing: (() => Promise<void>)[] = []
   // While a person is asked, nothing else may keep this process alive.
   const staying = setInterval(() => undefined, 60_000)
   world.signal.addEventListener("abort", stop, { once: true })
@@ -159,9 +163,13 @@ const work = async (
     for (const { id, action, resources } of await engine.permissions.list({ sessionID: session.id }))
       if (asks) tell({ type: "waiting", for: "permission", message: `${action}: ${resources.join(", ")}` })
       else await refuse(engine, id)
-    await ask(engine, session.id, { ...wanted, id: promptId(session.id, world) }, (message) =>
+    const steered = { sessionID: session.id, schema: wanted.schema, world, tell }
+    await admitWords(engine, wanted.words, { ...steered, wake: false })
+    await ask(engine, session.id, { ...wanted, id: runMessageId(session.id, world) }, (message) =>
       tell({ type: "warning", message }),
     )
+    const steering = openSteering(engine, steered)
+    closing.push(steering.close)
     // A question from before without an answer: no event would come for it.
     for (const question of await engine.questions.list({ sessionID: session.id }))
       if (!asks || question.kind === "budget") asked.resolve(asking(question))
@@ -183,6 +191,9 @@ const work = async (
       end = await settles()
       if (end !== undefined && "tag" in end) break
     }
+    await steering.close()
+    // Sent when everything had just settled.
+    while (steering.hasAdmitted() && !world.signal.aborted) end = await settles()
     if (end !== undefined && "tag" in end) return end
     const ending = translator.ending()
     // Most failures are events, which say more. A failure that could not be recorded is thrown.
@@ -192,6 +203,7 @@ const work = async (
     clearInterval(staying)
     world.signal.removeEventListener("abort", stop)
     over.abort()
+    for (const close of closing) await close()
     await children.catch(() => undefined)
     await childLines.close()
     await follower.close()
@@ -204,21 +216,15 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => done(), { once: true })
   })
 
-/** Another attempt of the same run sends the same prompt: the session already has it and only runs again. */
-const promptId = (sessionID: string, { env }: World): string | undefined => {
-  const [space, run] = [env["MERIDIAN_SPACE_ID"] ?? "", env["MERIDIAN_PARENT_RUN_ID"] ?? ""]
-  return space === "" || run === "" ? undefined : `msg_${sessionID}_${space}_${run}`.slice(-MOST_ID)
-}
-
-const MOST_ID = 200
-
 /** Admitted first, woken afterwards: no other engine on this database takes up an input that waits for its wake. */
 const ask = async (
   { sessions }: Engine,
   sessionID: string,
-  { prompt, schema, id }: Asked & { readonly id: string | undefined },
+  { prompt, schema, words, id }: Asked & { readonly id: string | undefined },
   warn: (message: string) => void,
 ): Promise<void> => {
+  // Words are all there is to say.
+  if (prompt.trim() === "" && words.length > 0) return sessions.run(sessionID).catch(() => undefined)
   const admit = (own: string | undefined) =>
     sessions.prompt({
       sessionID,

@@ -2,7 +2,7 @@
  * What a session may use up, and what follows: a question when a cap is reached, warnings for the agent on the way there.
  * Decided before a turn, never during one.
  */
-import { Failure, type Caps, type JsonObject } from "@meridian/protocol"
+import { Failure, sayBudgetLeft, type Caps, type JsonObject } from "@meridian/protocol"
 
 import type { Pause } from "./question.ts"
 
@@ -83,14 +83,15 @@ export const capNotices = (spent: Spent, caps: Caps, told: Told): readonly CapNo
   })
 }
 
-/** The text for the agent. */
-export const sayNotices = (notices: readonly CapNotice[]): string => {
-  const left = notices.map(
-    ({ measure, spent, cap }) =>
-      `${say(measure, Math.max(0, cap - spent))} of ${say(measure, cap)} (${Math.floor((spent * 100) / cap)} % used)`,
+/** For the agent. */
+export const sayNotices = (notices: readonly CapNotice[]): string =>
+  sayBudgetLeft(
+    notices.map(({ measure, spent, cap }) => ({
+      left: say(measure, Math.max(0, cap - spent)),
+      cap: say(measure, cap),
+      usedPercent: (spent * 100) / cap,
+    })),
   )
-  return `What is left of the budget for this work: ${left.join("; ")}. When it is used up, the work is paused until a person decides. Spend the rest on what matters most, and leave things in a state that somebody can go on with.`
-}
 
 export const RAISE = "raise"
 

@@ -107,6 +107,10 @@ export const RUN = named(
       harnessSessionId: STRING,
       task: STRING,
       activity: objectOf({}, { line: STRING, tool: STRING, at: STRING }),
+      words: objectOf({
+        told: oneOf("step", "tool", "message"),
+        waiting: listOf(objectOf({ at: STRING, text: STRING, handedOver: BOOLEAN })),
+      }),
       waitingFor: WAITING_FOR,
       waitingUntil: STRING,
       elapsedSecs: NUMBER,

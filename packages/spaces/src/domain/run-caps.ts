@@ -3,6 +3,7 @@
  * records of runs (`operation/run-budget.ts`). A cap is checked before an attempt and, during one, with every line of
  * usage.
  */
+import { sayBudgetLeft } from "@meridian/protocol"
 
 /** Dollars, tokens, turns, seconds at work. */
 export interface RunCaps {
@@ -111,6 +112,45 @@ export const mergeCaps = (before: RunCaps | undefined, after: RunCaps): RunCaps 
 
 const defined = (caps: RunCaps): RunCaps =>
   Object.fromEntries(Object.entries(caps).filter(([, value]) => value !== undefined))
+
+const TOLD_AT = [95, 80, 50] as const
+
+interface ToldMark {
+  readonly measure: string
+  readonly cap: number
+  readonly percent: number
+}
+
+export interface BudgetNotice {
+  readonly text: string
+  /** What the agent knows once it has this. */
+  readonly told: readonly ToldMark[]
+}
+
+/** For the agent of a harness: each mark of each cap once, and the highest of those that were passed together. */
+export const budgetNotice = (
+  caps: RunCaps,
+  spent: RunSpent,
+  told: readonly ToldMark[],
+): BudgetNotice | undefined => {
+  const passed = MEASURES.flatMap((measure) => {
+    const cap = caps[measure]
+    const percent = cap === undefined ? undefined : TOLD_AT.find((mark) => spent[measure] * 100 >= cap * mark)
+    if (cap === undefined || percent === undefined) return []
+    const known = told.find((mark) => mark.measure === measure && mark.cap === cap)?.percent ?? 0
+    return percent <= known ? [] : [{ measure, cap, percent }]
+  })
+  if (passed.length === 0) return undefined
+  const left = passed.map(({ measure, cap }) => ({
+    left: sayAmount(measure, Math.max(0, cap - spent[measure])),
+    cap: sayAmount(measure, cap),
+    usedPercent: (spent[measure] * 100) / cap,
+  }))
+  return {
+    text: `[meridian] ${sayBudgetLeft(left)}`,
+    told: [...told.filter(({ measure }) => !passed.some((mark) => mark.measure === measure)), ...passed],
+  }
+}
 
 /** A sentence for people. */
 export const sayBreach = ({ measure, cap, spent }: RunBreach): string =>

@@ -19,6 +19,7 @@ export const acp = (id: AcpHarness, program: readonly [string, ...(readonly stri
   id,
   name: id,
   binary: program[0],
+  steering: "message",
   capabilities: {
     fork: false,
     chooseSession: false,

@@ -23,8 +23,10 @@ import type {
   KeptSearch,
   SessionLookup,
   SessionSearch,
+  WordSearch,
 } from "../port/harness.ts"
 import { addedLines } from "./added-lines.ts"
+import { holdsWords } from "./holds-words.ts"
 import { LIMITS } from "./limits.ts"
 import { asSession } from "./stream-parser.ts"
 
@@ -47,6 +49,12 @@ export const keptByClaude = (search: KeptSearch): KeptRequests => {
     }
     return [...requests.values()]
   }
+}
+
+/** Every message, and what a hook added, is a line with its time. */
+export const wordsInClaude = async (search: WordSearch): Promise<boolean> => {
+  const found = await Promise.all((await conversationFiles(search)).map((path) => holdsWords(path, search)))
+  return found.includes(true)
 }
 
 const answerIn = (

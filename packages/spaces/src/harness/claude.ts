@@ -31,6 +31,7 @@ import {
   findConversation,
   isConversationKept,
   keptByClaude,
+  wordsInClaude,
 } from "./claude-conversations.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready } from "./instructions.ts"
@@ -46,6 +47,7 @@ export const claude: Harness = {
   id: "claude",
   name: NAME,
   binary: "claude",
+  steering: "tool",
   capabilities: {
     fork: true,
     chooseSession: true,
@@ -64,6 +66,7 @@ export const claude: Harness = {
   holdsPrompt: async (lookup) => (await conversationFiles(lookup)).length > 0,
   // Every result line has the figures of its own run.
   usageBefore: () => Promise.resolve(undefined),
+  holdsWords: (search) => wordsInClaude(search),
   keptRequests: (search) => keptByClaude(search),
 }
 

@@ -25,8 +25,10 @@ import type {
   SessionLookup,
   SessionSearch,
   Usage,
+  WordSearch,
 } from "../port/harness.ts"
 import { addedLines } from "./added-lines.ts"
+import { holdsWords } from "./holds-words.ts"
 import { LIMITS } from "./limits.ts"
 import { asSession } from "./stream-parser.ts"
 
@@ -68,6 +70,11 @@ export const usageInRollout = async (lookup: SessionLookup): Promise<Usage | und
     cachedInputTokens: cached,
     outputTokens: countAt(counted, "output_tokens"),
   }
+}
+
+export const wordsInRollout = async (search: WordSearch): Promise<boolean> => {
+  const path = await rolloutOf(search)
+  return path !== undefined && (await holdsWords(path, search))
 }
 
 export const keptByCodex = (search: KeptSearch): KeptRequests => {

@@ -29,7 +29,7 @@ import type {
   Usage,
 } from "../port/harness.ts"
 import { classifyText, failureOf } from "./classify.ts"
-import { findRollout, isInRollout, keptByCodex, usageInRollout } from "./codex-rollout.ts"
+import { findRollout, isInRollout, keptByCodex, usageInRollout, wordsInRollout } from "./codex-rollout.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready, promptWith, standingText } from "./instructions.ts"
 import { fitParams } from "./params.ts"
@@ -42,6 +42,7 @@ export const codex: Harness = {
   id: "codex",
   name: NAME,
   binary: "codex",
+  steering: "message",
   capabilities: {
     fork: true,
     chooseSession: false,
@@ -58,6 +59,7 @@ export const codex: Harness = {
   findSession: (search) => findRollout(search),
   usageBefore: (lookup) => usageInRollout(lookup),
   holdsPrompt: (lookup) => isInRollout(lookup),
+  holdsWords: (search) => wordsInRollout(search),
   keptRequests: (search) => keptByCodex(search),
 }
 

@@ -11,6 +11,7 @@
  *   {"type":"warning","message":"…"}
  *   {"type":"usage","input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"cost_usd":0}
  *   {"type":"waiting","for":"permission"|"question"|"nothing","message":"…"}   for a person, or no longer
+ *   {"type":"told","up_to":3}                          what was sent to the run is in the session, up to this number
  *   {"type":"turn_ended","reason":"stop"}
  *   {"type":"error","failure":"authentication","message":"…","retry_after_ms":0}   why it ended, when it failed
  *   {"type":"ended"}                                    last, and only when the work is done
@@ -51,6 +52,8 @@ const fieldsOf = (event: DirectEvent): JsonObject => {
       }
     case "usage":
       return { type: "usage", ...encodeUsage(event.usage) }
+    case "told":
+      return { type: "told", up_to: event.upTo }
     case "turn.ended":
       return { type: "turn_ended", reason: event.reason }
     case "spending":
@@ -131,6 +134,8 @@ export const readDirectLine = (line: JsonObject): HarnessEvent | { readonly type
         for: WAITS.find((word) => word === textAt(line, "for")) ?? "nothing",
         message: wordAt(line, "message"),
       }
+    case "told":
+      return { type, upTo: countAt(line, "up_to") }
     case "turn_ended":
       return { type: "turn.ended", reason: wordAt(line, "reason") }
     case "ended":

@@ -32,6 +32,7 @@ export const direct = (program: readonly [command: string, ...args: readonly str
   id: "direct",
   name: NAME,
   binary: program[0],
+  steering: "step",
   capabilities: {
     fork: true,
     chooseSession: true,
@@ -95,7 +96,7 @@ const sessionArgs = ({
 }
 
 const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
-  const { agent, instructions, allowedTools, schema, mcpServers = [], rest, asks } = request
+  const { agent, instructions, allowedTools, schema, mcpServers = [], rest, words = [], asks } = request
   const prompt = request.mode === "headless" ? undefined : request.prompt
   const content = encodeLaunchFile({
     ...(prompt === undefined || prompt === "" ? {} : { prompt }),
@@ -104,6 +105,7 @@ const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
     ...(allowedTools === undefined ? {} : { allowedTools }),
     ...(schema === undefined || request.mode !== "headless" ? {} : { schema }),
     ...(rest === undefined ? {} : { budget: budgetOf(rest) }),
+    ...(words.length === 0 ? {} : { words }),
     ...(asks === true ? { asks } : {}),
     ...(mcpServers.length === 0 ? {} : { mcpServers }),
   })

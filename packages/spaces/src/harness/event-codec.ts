@@ -56,6 +56,8 @@ const fieldsOf = (event: HarnessEvent): JsonObject => {
       return { type: event.type, ...encodeUsage(event.usage) }
     case "waiting":
       return { type: event.type, for: event.for, message: cut(event.message, LIMITS.rawText) }
+    case "told":
+      return { type: event.type, up_to: event.upTo }
     case "turn.ended":
       return { type: event.type, reason: event.reason }
     case "other":

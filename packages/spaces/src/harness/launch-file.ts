@@ -8,6 +8,7 @@ import {
   listOf,
   mapOf,
   objectOf,
+  RUN_WORDS,
   STRING,
   type TypeOf,
 } from "@meridian/protocol"
@@ -29,6 +30,8 @@ const LAUNCH = objectOf(
     ),
     /** What the session may still use up. */
     budget: CAPS,
+    /** Sent to the run, to be told once. */
+    words: listOf(RUN_WORDS),
     /** Questions wait for a person. */
     asks: BOOLEAN,
   },

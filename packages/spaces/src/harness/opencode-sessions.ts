@@ -20,7 +20,14 @@ import {
   wordAt,
 } from "@meridian/protocol"
 
-import type { Environment, KeptRequest, KeptRequests, KeptSearch, SessionSearch } from "../port/harness.ts"
+import type {
+  Environment,
+  KeptRequest,
+  KeptRequests,
+  KeptSearch,
+  SessionSearch,
+  WordSearch,
+} from "../port/harness.ts"
 import { asSession } from "./stream-parser.ts"
 
 interface Session {
@@ -95,6 +102,22 @@ export const keptByOpencode =
       return []
     }
   }
+
+/** Each part of a message has its time, and its text as JSON; one that was added to the output of a tool, too. */
+export const wordsInOpencode = async ({ id, environment, sinceMs, words }: WordSearch): Promise<boolean> => {
+  const path = databasePath(environment)
+  if (!existsSync(path)) return false
+  try {
+    const { DatabaseSync } = await import("node:sqlite")
+    using database = new DatabaseSync(path, { readOnly: true, timeout: 500 })
+    const found = database.prepare(
+      "SELECT 1 FROM part WHERE session_id = ? AND time_updated >= ? AND instr(data, ?) > 0 LIMIT 1",
+    )
+    return words.every((text) => found.get(id, sinceMs, JSON.stringify(text).slice(1, -1)) !== undefined)
+  } catch {
+    return false
+  }
+}
 
 /** An unfinished answer has used nothing yet. */
 const ANSWERS = `

@@ -32,7 +32,7 @@ import { classify, failureOf } from "./classify.ts"
 import { firstMessage } from "./first-message.ts"
 import { isToldAlready, promptWith, standingText } from "./instructions.ts"
 import { LIMITS } from "./limits.ts"
-import { findOpencodeSession, keptByOpencode } from "./opencode-sessions.ts"
+import { findOpencodeSession, keptByOpencode, wordsInOpencode } from "./opencode-sessions.ts"
 import { fitParams } from "./params.ts"
 import { other, streamParser } from "./stream-parser.ts"
 import { addUsage } from "./usage.ts"
@@ -44,6 +44,7 @@ export const opencode: Harness = {
   id: "opencode",
   name: NAME,
   binary: "opencode",
+  steering: "tool",
   capabilities: {
     fork: true,
     chooseSession: false,
@@ -62,6 +63,7 @@ export const opencode: Harness = {
   holdsPrompt: () => Promise.resolve(true),
   // Every step reports its own tokens.
   usageBefore: () => Promise.resolve(undefined),
+  holdsWords: (search) => wordsInOpencode(search),
   keptRequests: (search) => keptByOpencode(search),
 }
 

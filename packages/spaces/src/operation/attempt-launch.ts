@@ -7,11 +7,15 @@ import { existsSync } from "node:fs"
 import { harnessSessionId } from "@meridian/protocol"
 
 import { nextMessage, resumeNote, takeoverNote, type Resumption } from "../domain/resume-note.ts"
+import type { RunSpent } from "../domain/run-caps.ts"
 import { ownAttempts, type Run } from "../domain/run.ts"
 import { readDocument, replaceFile } from "../store/document.ts"
 import { handoverFile } from "../store/place.ts"
+import type { SentWords } from "../store/run-inbox.ts"
+import { noteNotice, noticeOf } from "./attempt-words.ts"
 import { launchEnvironment } from "./launcher.ts"
 import type { AttemptLaunch } from "./make-attempt.ts"
+import { spentBy } from "./run-budget.ts"
 import type { Leg } from "./run-context.ts"
 import type { HeldSession, RunPlan } from "./run-plan.ts"
 import { sessionFor } from "./session-choice.ts"
@@ -26,23 +30,36 @@ export interface Before {
 export const launchOf = async (
   leg: Leg,
   { resumption, begin }: Before,
-  words: readonly string[],
+  words: readonly SentWords[],
 ): Promise<AttemptLaunch> => {
   const { plan, harness, world } = leg
+  const sent = harness.steering === "step" ? [] : words.map(({ text }) => text)
   const run = leg.read()
   const attempts = ownAttempts(run)
   const isTold = await isToldAlready(leg, run)
   const { session, isUntold } = sessionFor({ plan, attempts, harness, begin, isTold, uuid: world.uuid })
+  const budget = tellBudget(leg, run)
   if (!isUntold) {
     const note = resumption === undefined ? undefined : resumeNote(resumption)
-    return { session, prompt: nextMessage({ note, words }) }
+    return { session, prompt: nextMessage({ note, words: [...sent, ...budget] }), words }
   }
   const sessions =
     session.kind === "new" ? heldBefore(plan, run).filter(({ id }) => id !== session.chosen) : []
   const note =
     begin === "anew" ? resumeNote("anew") : sessions.length === 0 ? undefined : takeoverNote(fromOf(leg, run))
   const done = sessions.length === 0 ? [] : await whatWasDone(leg, { run, sessions, begin })
-  return { session, prompt: nextMessage({ note, words: [...done, plan.prompt, ...words] }) }
+  return { session, prompt: nextMessage({ note, words: [...done, plan.prompt, ...sent, ...budget] }), words }
+}
+
+/** Where the middle of its work is out of reach, and wherever a message is due anyway. On record before it is said: once. */
+const tellBudget = (leg: Leg, run: Run): readonly string[] => {
+  const { plan, harness, space, state, world } = leg
+  if (harness.steering === "step") return []
+  const sum = (): RunSpent => spentBy(run, plan.caps, { space, state, nowMs: world.clock.now() })
+  const notice = noticeOf(leg, { sum })
+  if (notice === undefined) return []
+  noteNotice(leg, notice)
+  return [notice.text]
 }
 
 /** After a limit in the first turn, nothing was answered, but the conversation may hold the prompt. */

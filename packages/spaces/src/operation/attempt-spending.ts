@@ -4,7 +4,7 @@
  */
 import { harnessSessionId } from "@meridian/protocol"
 
-import { breachOf, tokensOf, type RunBreach, type RunCaps } from "../domain/run-caps.ts"
+import { breachOf, tokensOf, type RunBreach, type RunCaps, type RunSpent } from "../domain/run-caps.ts"
 import type { RunAttempt } from "../domain/run.ts"
 import type { Environment, Harness, HarnessEvent, KeptRequest, KeptRequests } from "../port/harness.ts"
 import { loadLimits } from "../store/model-limits.ts"
@@ -28,6 +28,8 @@ export interface AttemptSpending {
   readonly look: () => Promise<void>
   /** Includes what others have spent by now. Undefined while every cap holds. */
   readonly breach: () => RunBreach | undefined
+  /** By the whole run, and by those it shares a cap with. */
+  readonly sum: () => RunSpent
   readonly used: () => Used
 }
 
@@ -58,6 +60,8 @@ export const openAttemptSpending = async (
     const { usage, turns } = used()
     return { attempt, cost: usage?.costUsd ?? 0, tokens: usage === undefined ? 0 : tokensOf(usage), turns }
   }
+
+  const sum = (): RunSpent => spentBy(read(), held, { space, state, nowMs: world.clock.now(), live: live() })
 
   const keep = (): void => {
     const now = live()
@@ -90,11 +94,8 @@ export const openAttemptSpending = async (
       })
       return looking
     },
-    breach: () => {
-      if (held === undefined) return undefined
-      const at = { space, state, nowMs: world.clock.now(), live: live() }
-      return breachOf(held, spentBy(read(), held, at))
-    },
+    breach: () => (held === undefined ? undefined : breachOf(held, sum())),
+    sum,
     used,
   }
 }

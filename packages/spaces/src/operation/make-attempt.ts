@@ -7,8 +7,10 @@ import { failureOf } from "../harness/classify.ts"
 import type { HarnessFailure, SessionChoice, Usage, Verdict } from "../port/harness.ts"
 import { updateChat, type OpenChat } from "../store/chat-store.ts"
 import { attemptLogs, type SpacePlace } from "../store/place.ts"
+import { noteTold, readTold, type SentWords } from "../store/run-inbox.ts"
 import { readRuns, updateRun } from "../store/run-store.ts"
 import { openAttemptSpending } from "./attempt-spending.ts"
+import { openAttemptWords } from "./attempt-words.ts"
 import { runEnvironment } from "./child-environment.ts"
 import { resetOf } from "./decide-attempt.ts"
 import { runHarness } from "./harness-process.ts"
@@ -24,12 +26,14 @@ import { watchAttempt, type AttemptWatch } from "./watch-attempt.ts"
 export interface AttemptLaunch {
   readonly session: SessionChoice
   readonly prompt: string
+  /** Sent to the run and told by this launch: in the prompt, or by their numbers. */
+  readonly words: readonly SentWords[]
 }
 
-export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch): Promise<Verdict> => {
+export const makeAttempt = async (leg: Leg, { session, prompt, words }: AttemptLaunch): Promise<Verdict> => {
   const { plan, world, state, space, harness, run, files, chat, stopper } = leg
   const env = launchEnvironment(world)
-  const continuity = await world.continuity?.({ harness: harness.id, cwd: plan.cwd, env })
+  const continuity = await world.continuity?.({ harness: harness.id, cwd: plan.cwd, env, isRun: true })
   const rest = restOf(plan.caps, spentNow(leg))
   const launch = harness.launch({
     ...plan.launch,
@@ -39,6 +43,7 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
     environment: env,
     session,
     prompt,
+    ...(harness.steering === "step" ? { words: words.map(({ number, text }) => ({ number, text })) } : {}),
     scratch: files.scratch,
     ...ownSandbox(plan, harness.id),
     ...(rest === undefined ? {} : { rest }),
@@ -47,7 +52,8 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
   const spending = await openAttemptSpending(leg, { attempt: number, session: launch.harnessSessionId })
   const log = openAttemptLog({ space, run: run.id, chat, known: leg.read().harnessSessionId })
   const before = await usageBefore(leg, session)
-  using watch = watchAttempt(leg, spending)
+  using told = openAttemptWords(leg, spending, words.at(-1)?.number ?? readTold(files).told)
+  using watch = watchAttempt(leg, { spending, words: told })
   const started = await sandboxed(launch, { plan, harness: harness.id, place: state.place, env })
   const verdict = await runHarness({
     plan: started,
@@ -96,6 +102,7 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
             ? { status: "running" }
             : { status: "waiting", waitingFor: event.for, message: event.message },
         )
+      if (event.type === "told") noteTold(files, event.upTo)
       if (event.type === "session") log.record({ harnessSessionId: event.harnessSessionId })
       if (event.type === "text" || event.type === "tool.started")
         world.progress(`Run ${run.id}: ${event.type}`)

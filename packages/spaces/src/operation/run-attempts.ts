@@ -13,10 +13,11 @@ import { pinnedTask } from "../domain/task.ts"
 import { failureOf } from "../harness/classify.ts"
 import type { Verdict } from "../port/harness.ts"
 import { readChats, startChat, stopChat } from "../store/chat-store.ts"
-import { takeWords, waitingWords } from "../store/run-inbox.ts"
+import { noteHanded, waitingWords, type SentWords } from "../store/run-inbox.ts"
 import { updateRun } from "../store/run-store.ts"
 import { launchOf, type Before } from "./attempt-launch.ts"
 import { keepReport, putReportAside } from "./attempt-report.ts"
+import { settleWords } from "./attempt-words.ts"
 import { decideAttempt } from "./decide-attempt.ts"
 import { loadHarness } from "./load-harness.ts"
 import { makeAttempt, noteUnstarted } from "./make-attempt.ts"
@@ -101,16 +102,18 @@ const goOn = async (opened: Leg, first: Before): Promise<LegEnd> => {
     if (stopper.isLeft()) return { tag: "left" }
     if (stopper.signal.aborted)
       return { tag: "ended", outcome: { ...stopped(stopper), ...usageOf(now.attempts) } }
+    await settleLeft(leg, now)
     const words = waitingWords(files)
     // If it was already done when its worker was killed, it is not asked again.
     const isDone = words.length === 0 && before.resumption === "worker_died" && wasDone(now)
     const breach = isDone ? undefined : breachNow(leg, now)
     if (breach !== undefined) return await pauseFor(leg, "budget", sayBreach(breach))
     const launch = isDone ? undefined : await launchOf(leg, before, words)
+    handOverWords(leg, words)
     const verdict = launch === undefined ? DONE : await attempt(leg, launch)
     if (verdict.status === "cancelled") await world.clock.sleep(GOING_DOWN_MS, stopper.signal)
     if (stopper.isLeft() && verdict.status !== "succeeded") return { tag: "left" }
-    takeWords(files, words.length)
+    await settleWords(leg, leg.read().attempts.at(-1), leg.harness)
     keepReport(files, verdict, { isValue: leg.plan.launch.schema !== undefined })
     const after = leg.read()
     const isPaused = after.asked === "pause" && verdict.status !== "succeeded"
@@ -213,6 +216,20 @@ const pauseFor = async (
   await updateRun(space, run.id, { status: "paused", at: isoTime(world.clock.now()), waitingFor, message })
   world.warn("RUN_ASKS", { run: run.id, question: message })
   return { tag: "paused" }
+}
+
+/** What a worker before had handed over: its harness knows what arrived. */
+const settleLeft = async (leg: Leg, { attempts, harness }: Run): Promise<void> => {
+  const last = attempts.at(-1)
+  const by = last === undefined || last.harness === "" ? harness : last.harness
+  await settleWords(leg, last, by === leg.harness.id ? leg.harness : await loadHarness(by, leg.world))
+}
+
+/** On record before it is said: whoever finds the run later asks whether it arrived. */
+const handOverWords = ({ files, harness, state }: Leg, words: readonly SentWords[]): void => {
+  const upTo = words.at(-1)?.number
+  if (upTo !== undefined && harness.steering !== "step")
+    noteHanded(files, { upTo, at: state.now(), by: "message" })
 }
 
 const wasDone = ({ attempts }: Run): boolean => attempts.at(-1)?.why === "succeeded"

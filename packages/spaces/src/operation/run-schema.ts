@@ -19,6 +19,13 @@ export type AttemptDocument = TypeOf<typeof ATTEMPT_DOCUMENT>
 export const ACTIVITY_DOCUMENT = objectOf({}, { line: STRING, tool: STRING, at: STRING })
 export type ActivityDocument = TypeOf<typeof ACTIVITY_DOCUMENT>
 
+/** What was sent to a run and is not known to have arrived, and when it will be told. */
+export const WORDS_DOCUMENT = objectOf({
+  told: oneOf("step", "tool", "message"),
+  waiting: listOf(objectOf({ at: STRING, text: STRING, handed_over: BOOLEAN })),
+})
+export type WordsDocument = TypeOf<typeof WORDS_DOCUMENT>
+
 /** What is known about its claim to be done, and which files its checks depend on the agent changed. */
 const PROOF_DOCUMENT = { verdict: oneOf(...VERDICTS), changed_check_files: listOf(STRING) }
 
@@ -36,6 +43,7 @@ export const RUN_DOCUMENT = objectOf(
     harness_session_id: STRING,
     task: STRING,
     activity: ACTIVITY_DOCUMENT,
+    words: WORDS_DOCUMENT,
     waiting_for: oneOf(...WAITING_FOR),
     waiting_until: STRING,
     elapsed_secs: NUMBER,

@@ -1,6 +1,11 @@
+import { oneLine } from "@meridian/protocol"
+
+import { isEnded } from "../domain/run.ts"
 import { sandboxWords } from "../domain/sandbox.ts"
 import { taskLine } from "../domain/task.ts"
+import { runPlace } from "../store/place.ts"
 import { findRun, spaceHere } from "./find-run.ts"
+import { loadHarness } from "./load-harness.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import {
@@ -14,6 +19,7 @@ import {
 } from "./run-document.ts"
 import { activityDocument, elapsedSecs, standing, watchRun, type RunStanding } from "./run-look.ts"
 import type { RunDocument } from "./run-schema.ts"
+import { TOLD_WHEN, wordsDocument } from "./run-words.ts"
 import { RUN_FILES, RUN_SHOW } from "./run.meta.ts"
 
 export const runShow = implement(RUN_SHOW, {
@@ -22,7 +28,10 @@ export const runShow = implement(RUN_SHOW, {
     const space = spaceHere(input.space, state, world)
     const run = await findRun(space, input.runId, state)
     const view = watchRun(space, run.id)(run)
+    const files = runPlace(space, run.id)
+    const words = isEnded(run) ? undefined : wordsDocument(files, run, await loadHarness(run.harness, world))
     return sparse({
+      words,
       ...runDocument(space, run, { report: input.report, files: input.includeFiles, summary: true }),
       // The recorded words of the task. Text mode shows their first line.
       task: run.task ?? (view.task === "" ? undefined : view.task),
@@ -53,6 +62,7 @@ const describe = (run: RunDocument): string => {
     ["Status", `${standing(standingOf(run))}${exit}`],
     ["Task", run.task === undefined ? undefined : taskLine(run.task)],
     ["Activity", run.exit_code === undefined ? run.activity?.line : undefined],
+    ["Sent", wordsLine(run)],
     ["Model", run.model === "" ? modelName(run.model, run.harness) : `${run.model} (${run.harness})`],
     ["Agent", run.agent],
     ["Skills", run.skills?.join(", ")],
@@ -87,6 +97,15 @@ const standingOf = (run: RunDocument): RunStanding => ({
   waitingUntil: run.waiting_until,
   waitingFor: run.waiting_for,
 })
+
+const wordsLine = ({ words }: RunDocument): string | undefined => {
+  const last = words?.waiting.at(-1)
+  if (words === undefined || last === undefined) return undefined
+  const count = words.waiting.length === 1 ? "" : `${words.waiting.length} times, last `
+  return `${count}${JSON.stringify(oneLine(last.text, WORDS))} (${last.handed_over ? "handed over" : `will be told ${TOLD_WHEN[words.told]}`})`
+}
+
+const WORDS = 120
 
 const worktreeLine = ({ worktree }: RunDocument): string | undefined =>
   worktree === undefined

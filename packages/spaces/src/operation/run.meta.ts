@@ -233,7 +233,7 @@ export const RUN_SEND = defineMeta({
   },
   output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES), waiting_words: INTEGER }),
   details:
-    "The run is told when its harness has ended its turn, and does not end before. One that waits or is paused is told when it goes on.",
+    "An engine run is told at its next step; Claude Code and OpenCode after the next tool, by the hook or plugin of the launch; every other one, and what came too late for that, when its turn has ended, and the run does not end before. One that waits or is paused is told when it goes on. A kill in between neither loses the words nor says them twice. 'run show' says what waits.",
   examples: ['run send r3 "leave the tests alone"'],
 })
 

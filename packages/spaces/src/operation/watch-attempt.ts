@@ -8,6 +8,7 @@ import type { RunBreach } from "../domain/run-caps.ts"
 import type { HarnessEvent } from "../port/harness.ts"
 import { logWatch } from "../store/run-store.ts"
 import type { AttemptSpending } from "./attempt-spending.ts"
+import type { AttemptWords } from "./attempt-words.ts"
 import type { StopSource } from "./harness-process.ts"
 import type { RunContext } from "./run-context.ts"
 import { computesSince, toolTimes, type ToolTimes } from "./tool-times.ts"
@@ -40,7 +41,7 @@ const DELEGATES: ReadonlySet<string> = new Set(["Task", "Agent", "task"])
 
 export const watchAttempt = (
   { world, stopper, space, plan, read, files }: RunContext,
-  spending: AttemptSpending,
+  { spending, words }: { readonly spending: AttemptSpending; readonly words: AttemptWords },
 ): AttemptWatch => {
   const own = new AbortController()
   const over = new AbortController()
@@ -65,6 +66,7 @@ export const watchAttempt = (
     if (!isPauseAsked && isNews()) isPauseAsked = read().asked === "pause"
     if (isPauseAsked && open.size === 0) stop("paused")
     if (plan.caps !== undefined) void lookWhatWasSpent()
+    words.look()
     if (isWaiting) lastSignMs = world.clock.now()
     if (plan.policy.stallMs > 0) lookForSigns(world.clock.now())
   }

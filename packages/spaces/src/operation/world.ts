@@ -83,6 +83,8 @@ export interface World {
     readonly harness: string
     readonly cwd: string
     readonly env: World["env"]
+    /** What is sent to the run meanwhile is told, too. */
+    readonly isRun?: boolean
   }) => Promise<LaunchContinuity | undefined>
   /**
    * What was done in these conversations, oldest first, for a harness that takes over their task: state, calls, last

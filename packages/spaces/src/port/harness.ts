@@ -10,7 +10,7 @@
  * An interactive harness has no stream. Its end is its exit code. Its session id is `plan.harnessSessionId`, or what
  * `findSession` reads from the files it left.
  */
-import type { Facts, HarnessSessionId, JsonObject, Json } from "@meridian/protocol"
+import type { Facts, HarnessSessionId, Json, JsonObject, RunOffer } from "@meridian/protocol"
 
 import type { FailureClass } from "../domain/failure-class.ts"
 import type { Rest } from "../domain/run-caps.ts"
@@ -35,6 +35,11 @@ export interface Harness {
   readonly binary: string
   readonly capabilities: HarnessCapabilities
   /**
+   * When words sent to a headless run reach its agent: the engine takes them at its next step; a harness whose launch brings our hook
+   * or plugin is told after the next tool; the others with the next message.
+   */
+  readonly steering: "step" | "tool" | "message"
+  /**
    * Pure. Throws USAGE for words after `--` that no program would ever check. Absent for a harness that reads its own
    * command line: it gets the words we do not know.
    */
@@ -58,6 +63,8 @@ export interface Harness {
    * cannot. Never throws.
    */
   readonly holdsPrompt?: (lookup: SessionLookup) => Promise<boolean>
+  /** Whether a session was told all these words since a moment. Absent where that cannot be seen. Never throws. */
+  readonly holdsWords?: (search: WordSearch) => Promise<boolean>
   /**
    * What a session had used up before this run, for harnesses that report totals. Pass it to `parser` when continuing
    * or forking. Undefined if the harness reports per run anyway, or if nothing is known. Never throws.
@@ -73,6 +80,12 @@ export interface Harness {
 export interface KeptSearch extends SessionLookup {
   /** In milliseconds since 1970. */
   readonly sinceMs: number
+}
+
+export interface WordSearch extends SessionLookup {
+  /** In milliseconds since 1970. */
+  readonly sinceMs: number
+  readonly words: readonly string[]
 }
 
 /** Returns all requests at each call, oldest first, and never reads the same record twice. Never throws. */
@@ -157,6 +170,8 @@ export interface LaunchRequest {
   readonly continuity?: LaunchContinuity
   /** What it may still use up, for harnesses that enforce it themselves. The launcher stops the others. */
   readonly rest?: Rest
+  /** Sent to the run and not told yet, for a harness that takes them by their number (`steering: "step"`). */
+  readonly words?: RunOffer["words"]
   /** Questions wait for a person instead of being refused, for harnesses that can wait. */
   readonly asks?: boolean
   /** An absolute directory for the plan's files (the run's or the chat's own). */
@@ -296,6 +311,8 @@ export type HarnessEvent =
       readonly for: "permission" | "question" | "nothing"
       readonly message: string
     }
+  /** It has what was sent to the run, up to this number. */
+  | { readonly type: "told"; readonly upTo: number }
   /** A model turn ended; `reason` in the harness's own words. */
   | { readonly type: "turn.ended"; readonly reason: string }
   /** Nothing good can follow. The launcher ends the process group now, and the verdict will say why. */

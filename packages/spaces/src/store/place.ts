@@ -16,7 +16,7 @@
 import { lstatSync, statSync } from "node:fs"
 import { isAbsolute, join, resolve } from "node:path"
 
-import { Failure, type ChatId, type RunId, type SpaceId } from "@meridian/protocol"
+import { Failure, OFFER_FILE, TAKEN_FILE, type ChatId, type RunId, type SpaceId } from "@meridian/protocol"
 
 import { findProject } from "./find-project.ts"
 
@@ -55,6 +55,8 @@ export interface RunPlace {
   readonly scratch: string
   readonly inbox: string
   readonly inboxTold: string
+  readonly offer: string
+  readonly taken: string
   readonly spent: string
   readonly workerLog: string
   readonly setupLog: string
@@ -119,6 +121,8 @@ export const runPlace = (space: SpacePlace, run: RunId): RunPlace => {
     scratch: join(directory, "scratch"),
     inbox: join(directory, "inbox.jsonl"),
     inboxTold: join(directory, "inbox.told"),
+    offer: join(directory, OFFER_FILE),
+    taken: join(directory, TAKEN_FILE),
     spent: join(directory, "spent.json"),
     workerLog: join(directory, "worker.log"),
     setupLog: join(directory, "setup.log"),

@@ -1,34 +1,91 @@
 /**
- * Words sent to a run while it works: `runs/<rN>/inbox.jsonl`, one `{"text":…}` a line, and in `inbox.told` how many
- * were delivered. A sender appends under the lock of the runs; only the run's worker updates the count.
+ * Words that were sent to a run while it works: `runs/<rN>/inbox.jsonl`, one `{"at":…,"text":…}` a line, counted from 1. Beside it
+ * `inbox.told`: how many were told, and of those that were handed over since, when and how; whether the agent has got them is
+ * asked of its conversation when the attempt is over. Whoever sends appends under the lock of the runs; only the worker of the
+ * run counts.
  */
 import { existsSync } from "node:fs"
 
-import { decodeLine, number, text } from "../domain/json-line.ts"
+import { decoder, INTEGER, listOf, NUMBER, objectOf, oneOf, STRING, type TypeOf } from "@meridian/protocol"
+
+import { decodeLine, text } from "../domain/json-line.ts"
 import { readDocument, replaceFile } from "./document.ts"
 import { appendEvents } from "./journal.ts"
 import { scanLines } from "./log-lines.ts"
 import type { RunPlace } from "./place.ts"
 
+export interface SentWords {
+  readonly number: number
+  readonly at: string
+  readonly text: string
+}
+
+const HANDED = objectOf({
+  upTo: INTEGER,
+  at: STRING,
+  /** As the message of an attempt, or in the middle of its work. */
+  by: oneOf("message", "offer"),
+})
+export type Handed = TypeOf<typeof HANDED>
+
+const TOLD = objectOf(
+  { told: INTEGER },
+  {
+    handed: HANDED,
+    /** What the agent was told of its budget: of each cap, up to which mark. */
+    budget: listOf(objectOf({ measure: STRING, cap: NUMBER, percent: NUMBER })),
+  },
+)
+export type Told = TypeOf<typeof TOLD>
+
+const decodeTold = decoder(TOLD, { unknown: "strip" })
+
 /** Call only while holding the lock of the runs. */
 export const sendWords = (files: RunPlace, words: string, at: string): void =>
   appendEvents(files.inbox, [{ at, text: words }])
 
-/** The undelivered words, oldest first. */
-export const waitingWords = (files: RunPlace): readonly string[] => {
+/** Not told yet, oldest first; also those that were handed over and are not known to have arrived. */
+export const waitingWords = (files: RunPlace): readonly SentWords[] => {
   if (!existsSync(files.inbox)) return []
-  const all: string[] = []
+  const all: SentWords[] = []
   scanLines(files.inbox, (line) => {
-    const words = text(decodeLine(line ?? "") ?? {}, "text")
-    if (words !== undefined) all.push(words)
+    const fields = decodeLine(line ?? "") ?? {}
+    const words = text(fields, "text")
+    if (words !== undefined) all.push({ number: all.length + 1, at: text(fields, "at") ?? "", text: words })
   })
-  return all.slice(toldCount(files))
+  return all.slice(readTold(files).told)
 }
 
-/** Marks this many waiting words as delivered. */
-export const takeWords = (files: RunPlace, count: number): void => {
-  if (count > 0) replaceFile(files.inboxTold, `${JSON.stringify({ told: toldCount(files) + count })}\n`)
+export const readTold = (files: Pick<RunPlace, "inboxTold">): Told => {
+  const known = decodeTold(decodeLine((readDocument(files.inboxTold) ?? "").trim()))
+  return known.tag === "value" ? known.value : { told: 0 }
 }
 
-const toldCount = (files: RunPlace): number =>
-  number(decodeLine((readDocument(files.inboxTold) ?? "").trim()) ?? {}, "told") ?? 0
+/** Only the worker of the run calls these. */
+export const writeTold = (files: RunPlace, told: Told): void =>
+  replaceFile(files.inboxTold, `${JSON.stringify(told)}\n`)
+
+export const noteHanded = (files: RunPlace, handed: Handed): void => {
+  const before = readTold(files)
+  // Whoever takes an offer has worked on the message of this attempt.
+  const isFollowUp = before.handed?.by === "message" && handed.by === "offer"
+  const told = isFollowUp ? Math.max(before.told, before.handed.upTo) : before.told
+  if (handed.upTo > told) writeTold(files, { ...before, told, handed })
+}
+
+/** The agent has got them. */
+export const noteTold = (files: RunPlace, upTo: number): void => {
+  const { handed, ...before } = readTold(files)
+  if (upTo <= before.told) return
+  writeTold(files, {
+    ...before,
+    told: upTo,
+    ...(handed === undefined || handed.upTo <= upTo ? {} : { handed }),
+  })
+}
+
+/** It has not: they wait again. */
+export const takeBack = (files: RunPlace): void => {
+  const { handed, ...before } = readTold(files)
+  if (handed !== undefined) writeTold(files, before)
+}

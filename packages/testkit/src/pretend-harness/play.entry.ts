@@ -127,6 +127,25 @@ const answer = (prompt: string): string =>
       ? prompt
       : "Pretend answer."
 
+/** What Claude Code does after a tool. */
+const listen = async (): Promise<void> => {
+  const settings = argv[argv.indexOf("--settings") + 1] ?? "{}"
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a launch brings
+  const { hooks } = JSON.parse(settings) as {
+    hooks?: { PostToolUse?: { hooks: { command: string }[] }[] }
+  }
+  const command = hooks?.PostToolUse?.[0]?.hooks[0]?.command ?? "true"
+  for (;;) {
+    const input = JSON.stringify({ hook_event_name: "PostToolUse", session_id: session, cwd: process.cwd() })
+    const heard = execFileSync("/bin/sh", ["-c", command], { input, encoding: "utf8" })
+    if (heard === "") await new Promise((resolve) => setTimeout(resolve, 50))
+    else {
+      if (behaviour.listens === "kept") leaveSession(as, { session, cwd: process.cwd(), env, heard })
+      return note({ heard })
+    }
+  }
+}
+
 const workHeadless = async (spoken: Spoken): Promise<number> => {
   if (behaviour.hang === "before") await stay()
   const prompt = await readPrompt()
@@ -151,6 +170,7 @@ const workHeadless = async (spoken: Spoken): Promise<number> => {
   }
   for (const line of behaviour.noise ?? []) print(`${line}\n`)
   if (behaviour.flood !== undefined) flood(behaviour.flood)
+  if (behaviour.listens !== undefined) await listen()
   if (behaviour.release !== undefined) await appeared(behaviour.release)
   if (failFirst !== undefined && callsBefore() < failFirst.times) {
     const failed = spoken.fail(failFirst.failure, failFirst.words)

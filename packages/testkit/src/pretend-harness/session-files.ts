@@ -9,6 +9,8 @@ interface Left {
   readonly session: string
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
+  /** Of a hook. */
+  readonly heard?: string
 }
 
 export const leaveSession = (name: PretendName, left: Left): void => LEAVERS[name](left)
@@ -25,7 +27,12 @@ export const listSessions = (env: NodeJS.ProcessEnv): string => {
 
 const home = (env: NodeJS.ProcessEnv): string => env["HOME"] ?? "."
 
-const claude = ({ session, cwd, env }: Left): void => {
+const contextIn = (heard: string): unknown =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our hook prints
+  (JSON.parse(heard) as { hookSpecificOutput: { additionalContext: string } }).hookSpecificOutput
+    .additionalContext
+
+const claude = ({ session, cwd, env, heard }: Left): void => {
   const folder = join(
     env["CLAUDE_CONFIG_DIR"] ?? join(home(env), ".claude"),
     "projects",
@@ -34,7 +41,7 @@ const claude = ({ session, cwd, env }: Left): void => {
   mkdirSync(folder, { recursive: true })
   appendFileSync(
     join(folder, `${session}.jsonl`),
-    `${JSON.stringify({ type: "user", sessionId: session, cwd })}\n`,
+    `${JSON.stringify(heard === undefined ? { type: "user", sessionId: session, cwd } : { type: "attachment", sessionId: session, timestamp: new Date().toISOString(), content: contextIn(heard) })}\n`,
   )
 }
 

@@ -1,0 +1,37 @@
+/**
+ * What the agent of a run is to be told while it works: `runs/<rN>/offer.json`, put there by the worker. Whoever can tell it (a
+ * hook, a plugin, the engine) takes it by renaming it to `taken.json`, so one of several takes it, and the worker sees that.
+ */
+import { decoder } from "./shape/decode.ts"
+import { encoder } from "./shape/encode.ts"
+import { INTEGER, listOf, objectOf, STRING, type TypeOf } from "./shape/shape.ts"
+
+export const OFFER_FILE = "offer.json"
+export const TAKEN_FILE = "taken.json"
+
+/** The number counts from 1 over the life of the run. */
+export const RUN_WORDS = objectOf({ number: INTEGER, text: STRING })
+
+const RUN_OFFER = objectOf(
+  {
+    /** Sent by a person, oldest first. */
+    words: listOf(RUN_WORDS),
+  },
+  {
+    /** Ours, of the budget or of a long silence. */
+    note: STRING,
+  },
+)
+export type RunOffer = TypeOf<typeof RUN_OFFER>
+
+export const encodeRunOffer = encoder(RUN_OFFER, "snake")
+export const decodeRunOffer = decoder(RUN_OFFER, { names: "snake", unknown: "strip" })
+
+/** For an agent in the middle of its work. Begins as all our notes do. */
+export const sayOffer = ({ words, note }: RunOffer): string =>
+  [
+    ...(note === undefined ? [] : [note]),
+    ...(words.length === 0 ? [] : [`${SENT}\n\n${words.map(({ text }) => text).join("\n\n")}`]),
+  ].join("\n\n")
+
+const SENT = "[meridian] Whoever started this run sends you this while you work:"
