@@ -12,7 +12,7 @@ export const ACP_AGENT = defineMeta({
   fields: {
     name: { type: "string", description: "Its name in [harness.acp.NAME].", positional: true, value: "NAME" },
     headless: { type: "boolean", description: "One prompt from stdin, one JSON object per line on stdout." },
-    continue: { type: "string", description: "Go on with this session of the agent.", value: "SESSION" },
+    continue: { type: "string", description: "Continue this session of the agent.", value: "SESSION" },
     model: { type: "string", description: "Model, in the agent's own words.", short: "m", value: "MODEL" },
     permission: {
       type: "string",

@@ -6,7 +6,7 @@ export const ACP = defineMeta({
   audience: "human",
   summary: "Be the agent of an editor: Agent Client Protocol over stdio.",
   details:
-    "Editors start it; docs/guide/editors.md says how. It reads requests on stdin until it ends and writes nothing but the protocol to stdout. Sessions are those of the project the editor names: begun here they continue in the terminal (start --harness direct) and on the page, and the other way round.",
+    "Editors start it; see docs/guide/editors.md. It reads requests until stdin ends, and writes only the protocol to stdout. Sessions belong to the project the editor names: begun here, they continue in the terminal (start --harness direct) and on the page, and the other way round.",
   fields: {
     model: {
       type: "string",
@@ -16,7 +16,7 @@ export const ACP = defineMeta({
     },
     permission: {
       type: "string",
-      description: "What may be done without asking. Without it everything but looking is asked.",
+      description: "What may be done without asking. By default everything but looking is asked about.",
       choices: PERMISSION_TIERS,
       value: "TIER",
     },

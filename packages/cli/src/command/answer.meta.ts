@@ -11,7 +11,7 @@ const database = {
 export const QUESTIONS = defineMeta({
   name: "questions",
   audience: "human",
-  summary: "List what waits for an answer: permissions, questions, runs that are paused.",
+  summary: "List what waits for an answer: permissions, questions, paused runs.",
   fields: { database },
   output: objectOf({
     questions: listOf(
@@ -27,9 +27,9 @@ export const QUESTIONS = defineMeta({
 export const ANSWER = defineMeta({
   name: "answer",
   audience: "human",
-  summary: "Answer one of the questions that are open; what waited for it goes on.",
+  summary: "Answer one open question; the work that waited for it continues.",
   details:
-    "A permission takes once, always or reject; a question the word of a choice, or words of your own. A run (s1/r3) takes continue or stop; one whose budget is used up takes what it may cost in all, or amounts such as cost=5 tokens=200000 turns=80 time=2h.",
+    "A permission takes once, always or reject; a question takes a choice or your own words. A run (s1/r3) takes continue or stop; one whose budget is used up takes its total cost, or amounts such as cost=5 tokens=200000 turns=80 time=2h.",
   fields: {
     id: {
       type: "string",

@@ -17,7 +17,7 @@ export const BRIEF = defineMeta({
     },
     maxTokens: {
       type: "integer",
-      description: "Tokens the brief may take at most.",
+      description: "Most tokens the brief may take.",
       value: "N",
     },
     injected: {

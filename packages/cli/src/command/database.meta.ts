@@ -11,9 +11,9 @@ const database = {
 export const DATABASE_CHECK = defineMeta({
   name: "database.check",
   audience: "human",
-  summary: "Look at a database server: is it fit for sessions, and what to change.",
+  summary: "Check whether a database server is fit for sessions, and what to change.",
   details:
-    "Looks at its version, encryption, round trip, durability, standbys, poolers, hints and limits. Changes nothing. Fails when something would lose work.",
+    "Checks its version, encryption, round trip, durability, standbys, poolers, hints and limits. Changes nothing. Fails if something would lose work.",
   fields: { database },
   output: objectOf({
     fit: BOOLEAN,
@@ -27,8 +27,8 @@ export const DATABASE_CHECK = defineMeta({
 export const DATABASE_MIGRATE = defineMeta({
   name: "database.migrate",
   audience: "human",
-  summary: "Make Meridian's schema on a database server, or bring it up to date.",
-  details: "Only adds: nodes of the version before go on working.",
+  summary: "Create or update Meridian's schema on a database server.",
+  details: "Only adds: nodes of the previous version keep working.",
   fields: { database },
   output: objectOf({ database: STRING }),
   examples: ["database migrate --database postgres://meridian@db/meridian"],

@@ -11,10 +11,10 @@ export const DIRECT = defineMeta({
   fields: {
     headless: { type: "boolean", description: "One prompt from stdin, one JSON object per line on stdout." },
     session: { type: "string", description: "Id of the new session.", value: "SESSION" },
-    continue: { type: "string", description: "Go on with this session.", value: "SESSION" },
+    continue: { type: "string", description: "Continue this session.", value: "SESSION" },
     fork: { type: "string", description: "Start from the history of this session.", value: "SESSION" },
     model: { type: "string", description: "Model of the engine.", short: "m", value: "MODEL" },
-    effort: { type: "string", description: "Reasoning effort, where the model takes one.", value: "LEVEL" },
+    effort: { type: "string", description: "Reasoning effort, if the model takes one.", value: "LEVEL" },
     permission: {
       type: "string",
       description: "What may be done without asking.",
@@ -23,7 +23,7 @@ export const DIRECT = defineMeta({
     },
     sandbox: {
       type: "string",
-      description: "Commands work in a sandbox; whether it has the network.",
+      description: "Run commands in a sandbox, with or without the network.",
       choices: ["on", "off"],
       value: "on|off",
     },

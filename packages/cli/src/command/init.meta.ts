@@ -6,14 +6,14 @@ export const INIT = defineMeta({
   audience: "human",
   summary: "Write .meridian/config.toml with every option explained, or connect a harness.",
   details:
-    "Without a flag: the configuration file, every option commented out; a file that is there is never overwritten. With --claude, --codex or --opencode: the hook or plugin that gives the harness the brief after a compaction; running it again changes nothing, --remove takes it out, --check only looks, --user does it in your own settings and so for every project. Launches of Meridian bring hook or plugin along to Claude Code and OpenCode without any of this. In a project the folder is trusted from now on, as 'meridian trust' does it: what its files decide already is shown.",
+    "Without a flag: the configuration file, every option commented out; an existing file is never overwritten. With --claude, --codex or --opencode: the hook or plugin that gives the harness the brief after a compaction; running it again changes nothing, --remove takes it out, --check only looks, --user uses your own settings and so covers every project. Meridian's own launches of Claude Code and OpenCode add hook or plugin without any of this. A project's folder is trusted from now on, as by 'meridian trust': what its files already decide is shown.",
   fields: {
     claude: { type: "boolean", description: "Connect Claude Code (a hook in .claude/settings.json)." },
     codex: { type: "boolean", description: "Connect Codex (a hook in .codex/hooks.json)." },
     opencode: { type: "boolean", description: "Connect OpenCode (.opencode/plugins/meridian.ts)." },
     check: {
       type: "boolean",
-      description: "Say whether they are connected, current and really injecting; change nothing.",
+      description: "Check whether they are connected, current and really injecting; change nothing.",
     },
     remove: { type: "boolean", description: "Disconnect the named harnesses instead." },
     user: {
@@ -23,7 +23,7 @@ export const INIT = defineMeta({
     service: {
       type: "boolean",
       description:
-        "Write a systemd user unit (a launchd agent on a Mac) that carries on with this project's runs after a reboot; it prints how to start it.",
+        "Write a systemd user unit (a launchd agent on a Mac) that resumes this project's runs after a reboot; the command prints how to start it.",
     },
     tier: TIER_FIELD,
   },

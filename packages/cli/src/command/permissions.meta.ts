@@ -11,7 +11,7 @@ const database = {
 export const PERMISSIONS_LIST = defineMeta({
   name: "permissions.list",
   audience: "human",
-  summary: "List what was allowed for good ('always') in sessions of the engine.",
+  summary: "List permanent approvals ('always') in sessions of the engine.",
   fields: { database },
   output: objectOf({
     permissions: listOf(
@@ -31,9 +31,9 @@ export const PERMISSIONS_LIST = defineMeta({
 export const PERMISSIONS_REVOKE = defineMeta({
   name: "permissions.revoke",
   audience: "human",
-  summary: "Take back what was allowed for good; from then on it is asked again.",
+  summary: "Revoke permanent approvals; from then on the questions come again.",
   details:
-    "Takes the ids that 'meridian permissions list' shows. It counts at once, also in sessions that are open now.",
+    "Takes the ids that 'meridian permissions list' shows. It takes effect at once, even in open sessions.",
   fields: {
     permissions: {
       type: "strings",
@@ -41,7 +41,7 @@ export const PERMISSIONS_REVOKE = defineMeta({
       positional: "rest",
       value: "PERMISSION",
     },
-    all: { type: "boolean", description: "Every one that is saved." },
+    all: { type: "boolean", description: "All saved approvals." },
     database,
   },
   output: objectOf({ revoked: listOf(STRING) }),

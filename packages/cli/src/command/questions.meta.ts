@@ -11,7 +11,7 @@ const database = {
 export const QUESTIONS_LIST = defineMeta({
   name: "questions.list",
   audience: "human",
-  summary: "List what agents ask and nobody has answered, in sessions of the engine.",
+  summary: "List unanswered questions of agents, in sessions of the engine.",
   fields: { database },
   output: objectOf({
     questions: listOf(
@@ -37,7 +37,7 @@ export const QUESTIONS_LIST = defineMeta({
 export const QUESTIONS_ANSWER = defineMeta({
   name: "questions.answer",
   audience: "human",
-  summary: "Answer a question of an agent; its session goes on.",
+  summary: "Answer a question of an agent; its session continues.",
   fields: {
     question: {
       type: "string",
@@ -48,7 +48,7 @@ export const QUESTIONS_ANSWER = defineMeta({
     },
     answers: {
       type: "strings",
-      description: "One of the answers that are listed, or words where those are taken.",
+      description: "One of the listed answers, or your own words if they are allowed.",
       positional: "rest",
       value: "ANSWER",
     },
@@ -61,7 +61,7 @@ export const QUESTIONS_ANSWER = defineMeta({
   },
   output: objectOf({ question_id: STRING, answer: listOf(STRING) }),
   details:
-    "A permission takes once, always (in this project), session (every edit of this session) or reject. Where the process of the session has gone, the next one that opens its database goes on with it, such as 'meridian serve --http' or 'meridian start --continue'.",
+    "A permission takes once, always (in this project), session (every edit of this session) or reject. If the session's process is gone, the next process that opens its database continues it, such as 'meridian serve --http' or 'meridian start --continue'.",
   examples: [
     "questions answer per_0123 once",
     'questions answer per_0123 reject --message "use the staging database"',

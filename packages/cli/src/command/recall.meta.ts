@@ -5,11 +5,11 @@ import { defineMeta } from "@meridian/spaces"
 export const RECALL = defineMeta({
   name: "recall",
   audience: "agent",
-  summary: "Search what was said and done before, in every harness of this project.",
+  summary: "Search earlier words and work, in every harness of this project.",
   details:
-    "Looks through transcripts of Claude Code and Codex, sessions of OpenCode and of the engine, newest first: prompts, answers, tool calls, their results and summaries. Each hit says which harness, when, and a place for 'meridian expand'. Secrets are hidden. Nothing is written.",
+    "Searches transcripts of Claude Code and Codex, sessions of OpenCode and of the engine, newest first: prompts, answers, tool calls, their results and summaries. Each hit has its harness, its time, and a place for 'meridian expand'. Secrets are hidden. Nothing is written.",
   toolDetails:
-    "After a compaction the summary is not all there is: ask here for exact words, values and outputs. Then expand a place.",
+    "After a compaction you have more than the summary: ask here for exact words, values and outputs. Then expand a place.",
   fields: {
     query: {
       type: "string",
@@ -23,7 +23,7 @@ export const RECALL = defineMeta({
       description: "Only this conversation: the harness's own session id, or a chat (c3).",
       value: "SESSION",
     },
-    limit: { type: "integer", description: "Hits at most (10, never more than 50).", value: "N" },
+    limit: { type: "integer", description: "Most hits (default 10, at most 50).", value: "N" },
   },
   output: objectOf(
     {
@@ -45,7 +45,7 @@ export const EXPAND = defineMeta({
   name: "expand",
   audience: "agent",
   summary: "Read a stretch of an earlier conversation, by a place that recall gave.",
-  toolDetails: "One number is shown with what stands around it; a range (#120-140) as it is.",
+  toolDetails: "A single number is shown with its surroundings; a range (#120-140) as it is.",
   fields: {
     range: {
       type: "string",

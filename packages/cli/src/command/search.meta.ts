@@ -7,7 +7,7 @@ import { DATABASE_FIELD } from "./session.meta.ts"
 export const SEARCH = defineMeta({
   name: "search",
   audience: "human",
-  summary: "Find words in every session on this machine, whichever harness it was held in.",
+  summary: "Find words in every session on this machine, in any harness.",
   details:
     'Looks through the engine, Claude Code, Codex, OpenCode and pi; sessions of this project, or with --all those of every project; also those on a server that --database or MERIDIAN_DATABASE names. A session has to have all the words close to each other; those that have them in a row come first, and "words in quotation marks" must stand in a row. A star at the end of a word stands for any rest. The index lies in $XDG_CACHE_HOME/meridian (~/.cache without it) and is brought up to date by every search; the sessions themselves are only read.',
   fields: {
@@ -27,11 +27,11 @@ export const SEARCH = defineMeta({
     },
     database: {
       ...DATABASE_FIELD,
-      description: "A database of the engine to look into besides: a file or a server.",
+      description: "A further database of the engine to search: a file or a server.",
     },
     limit: {
       type: "integer",
-      description: "Sessions to show at most.",
+      description: "Most sessions to show.",
       minimum: 1,
       default: 10,
       short: "n",

@@ -6,7 +6,7 @@ export const SERVE = defineMeta({
   audience: "human",
   summary: "Offer the agent commands as MCP tools over stdio, or the engine and its page over HTTP.",
   details:
-    "Without --http it reads requests on stdin until it ends and writes nothing but the protocol to stdout. Every command that agents are shown is a tool: `run spawn` is run_spawn. With --http it listens on 127.0.0.1 until it is stopped and prints the address of the page, which holds the token. The token lies in a file of $XDG_STATE_HOME/meridian/http-token (~/.local/state without it), which only its owner can read; MERIDIAN_HTTP_TOKEN is one that several nodes share.",
+    "Without --http it reads requests until stdin ends, and writes only the protocol to stdout. Every command for agents is a tool: `run spawn` is run_spawn. With --http it listens on 127.0.0.1 until it is stopped and prints the address of the page, which holds the token. The token is in a file in $XDG_STATE_HOME/meridian/http-token (by default in ~/.local/state), which only its owner can read; MERIDIAN_HTTP_TOKEN sets one that several nodes share.",
   fields: {
     http: { type: "boolean", description: "Serve HTTP and the page instead of MCP." },
     port: {
@@ -19,14 +19,13 @@ export const SERVE = defineMeta({
     host: {
       type: "string",
       description:
-        "Address of --http. Another than loopback lets other machines try, in plain HTTP; 0.0.0.0 is every address.",
+        "Address of --http. Any address but loopback admits other machines, over plain HTTP; 0.0.0.0 means every address.",
       default: "127.0.0.1",
       value: "ADDRESS",
     },
     printConfig: {
       type: "string",
-      description:
-        "Print the MCP configuration that starts this server, ready to be pasted, and do nothing else.",
+      description: "Only print the MCP configuration that starts this server, ready to paste.",
       choices: ["claude", "codex", "opencode", "json"],
       value: "HOST",
     },
@@ -45,7 +44,7 @@ export const SERVE = defineMeta({
     },
     sessions: {
       type: "integer",
-      description: "With --http on a server: how many sessions this node works on at once (200 without it).",
+      description: "With --http on a server: how many sessions this node works on at once (default 200).",
       minimum: 1,
       value: "COUNT",
     },
@@ -56,7 +55,7 @@ export const SERVE = defineMeta({
     workspace: {
       type: "strings",
       description:
-        "With --http on a server: a workspace this node has, as NAME=DIR; again for more. Without it `shared`: paths as sessions say them.",
+        "With --http on a server: a workspace this node has, as NAME=DIR; repeatable. Default: `shared`, with paths as sessions name them.",
       value: "NAME=DIR",
     },
     advertise: {
@@ -68,7 +67,7 @@ export const SERVE = defineMeta({
     allowHost: {
       type: "strings",
       description:
-        "With --http: another name by which clients call this server, as a balancer or a service has; again for more.",
+        "With --http: another name clients use for this server, such as that of a balancer or a service; repeatable.",
       value: "NAME",
     },
     drain: {
@@ -80,7 +79,7 @@ export const SERVE = defineMeta({
     },
     migrate: {
       type: "boolean",
-      description: "With --http on a server: bring an older schema up to date first.",
+      description: "With --http on a server: update an older schema first.",
     },
   },
   format: "text",

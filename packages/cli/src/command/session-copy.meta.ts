@@ -6,7 +6,7 @@ export const SESSION_COPY = defineMeta({
   audience: "human",
   summary: "Copy sessions of the engine into another database: a file, or a server.",
   details:
-    "Event for event, with the full texts of long outputs. A copy that is there already is brought up to date; one that went on by itself is left alone, and so is a session that somebody works on. The others are copied all the same, and the exit code is 1. With --move a session is deleted where it came from: that is how it is put away into a file, and taken out again.",
+    "Event for event, with the full texts of long outputs. An existing copy is updated. A copy with its own later events is left alone, and so is a session at work. The others are copied anyway, and the exit code is 1. With --move a session is deleted at its source: use it to archive sessions into a file, and to bring them back.",
   fields: {
     sessions: {
       type: "strings",
@@ -14,18 +14,18 @@ export const SESSION_COPY = defineMeta({
       positional: "rest",
       value: "SESSION",
     },
-    all: { type: "boolean", description: "Every session there is." },
+    all: { type: "boolean", description: "Every session." },
     to: {
       type: "string",
-      description: "The database they go to: a file, or a server as postgres://user@host/database.",
+      description: "The target database: a file, or a server as postgres://user@host/database.",
       value: "DATABASE",
     },
     from: {
       type: "string",
-      description: "The database they come from; default is the one of this project, or MERIDIAN_DATABASE.",
+      description: "The source database; default is the one of this project, or MERIDIAN_DATABASE.",
       value: "DATABASE",
     },
-    move: { type: "boolean", description: "Delete what was copied where it came from." },
+    move: { type: "boolean", description: "Delete copied sessions at their source." },
   },
   output: objectOf({
     sessions: listOf(

@@ -10,7 +10,7 @@ export const SESSION_EXPORT = defineMeta({
   audience: "human",
   summary: "Write a session of any harness as one file to read or to share, without its secrets.",
   details:
-    "A session is named by its id in the engine, or as claude:ID, codex:ID, opencode:ID, pi:ID, as 'meridian search' names them. The file needs nothing else: no script, no address, pictures inside. What looks like a credential is replaced by [hidden: KIND] and counted; look at the result before you share it, since no list of credentials is complete. It goes to stdout unless --output names a file, which must not be there yet.",
+    "A session is named by its id in the engine, or as claude:ID, codex:ID, opencode:ID, pi:ID, as 'meridian search' names them. The file is self-contained: no script, no address, pictures inside. Text that looks like a credential is replaced by [hidden: KIND] and counted; look at the result before you share it, because no list of credentials is complete. It goes to stdout unless --output names a file, which must not exist yet.",
   fields: {
     session: {
       type: "string",
@@ -21,7 +21,7 @@ export const SESSION_EXPORT = defineMeta({
     },
     format: {
       type: "string",
-      description: "How it is written.",
+      description: "Format of the file.",
       choices: EXPORT_FORMATS,
       default: "md",
       value: "FORMAT",

@@ -12,7 +12,7 @@ export const SESSION_RENAME = defineMeta({
     session: SESSION_FIELD,
     title: {
       type: "string",
-      description: "What it is called from now on.",
+      description: "The new title.",
       positional: true,
       required: true,
       value: "TITLE",
@@ -26,12 +26,12 @@ export const SESSION_RENAME = defineMeta({
 export const SESSION_ARCHIVE = defineMeta({
   name: "session.archive",
   audience: "human",
-  summary: "Put a session of the engine away: lists leave it out, search still finds it.",
+  summary: "Archive a session of the engine: lists leave it out, search still finds it.",
   details:
-    "With --to it is moved, whole, into a SQLite file that is made when it is missing: it takes no room in the database any more. --undo --from takes it out of such a file again.",
+    "With --to the whole session moves into a SQLite file, which is created if it is missing, and takes no more room in the database. --undo --from brings it back from such a file.",
   fields: {
     session: SESSION_FIELD,
-    undo: { type: "boolean", description: "Take it out of the archive again." },
+    undo: { type: "boolean", description: "Take it back out of the archive." },
     to: { type: "string", description: "File to move it into.", value: "FILE" },
     from: { type: "string", description: "With --undo: the file it was moved into.", value: "FILE" },
     database: DATABASE_FIELD,
@@ -50,7 +50,7 @@ export const SESSION_DELETE = defineMeta({
   audience: "human",
   summary: "Delete a session of the engine for good, with its whole log.",
   details:
-    "Asks first; --yes answers. Refused while a process is at work on the session. What the session did to files stays.",
+    "Asks first; --yes answers. Refused while a process works on the session. Its changes to files stay.",
   fields: { session: SESSION_FIELD, database: DATABASE_FIELD },
   output: objectOf({ session_id: STRING, deleted: BOOLEAN }),
   examples: ["session delete ses_1a2b"],

@@ -25,9 +25,9 @@ export const SESSION_UNDO = defineMeta({
   name: "session.undo",
   audience: "human",
   summary:
-    "Take back what the last prompts led to: their part of the conversation and their changes of files.",
+    "Take back what the last prompts led to: their part of the conversation and their changes to files.",
   details:
-    "Files that others have changed since are never overwritten without a question: they are listed, and nothing is touched; --yes overwrites them. Commands count, too: their changes are seen by comparing the files before and after. Nothing leaves the log, and 'session redo' brings it back until something else is said.",
+    "Files that were changed since are never overwritten without a question: they are listed, and nothing is touched; --yes overwrites them. Changes by commands are included, because the files are compared before and after. Nothing leaves the log, and 'session redo' brings everything back until the next prompt.",
   fields: {
     session: SESSION_FIELD,
     count: {
@@ -47,8 +47,8 @@ export const SESSION_UNDO = defineMeta({
 export const SESSION_REDO = defineMeta({
   name: "session.redo",
   audience: "human",
-  summary: "Take the last undo of a session back, as long as nothing else was said.",
-  details: "Files that others have changed since are listed, and nothing is touched; --yes overwrites them.",
+  summary: "Reverse the last undo of a session, until the next prompt.",
+  details: "Files that were changed since are listed, and nothing is touched; --yes overwrites them.",
   fields: { session: SESSION_FIELD, database: DATABASE_FIELD },
   output: UNDONE,
   examples: ["session redo ses_1a2b"],
@@ -57,7 +57,7 @@ export const SESSION_REDO = defineMeta({
 export const SESSION_FILES = defineMeta({
   name: "session.files",
   audience: "human",
-  summary: "Show what one prompt led to in files: the last one, unless --at names another.",
+  summary: "Show the file changes of one prompt: the last one, unless --at names another.",
   fields: {
     session: SESSION_FIELD,
     at: AT_FIELD,
@@ -81,13 +81,13 @@ export const SESSION_FILES = defineMeta({
 export const SESSION_FORK = defineMeta({
   name: "session.fork",
   audience: "human",
-  summary: "Make a second session with the past of another, up to one of its prompts with all it led to.",
+  summary: "Make a second session with the past of another, up to and including one of its prompts.",
   details:
-    "Without --at it has everything that is settled. A message id ends it with that message. --files brings the files of the place back to how they stood there; that is an undo of the source's files, with its question.",
+    "Without --at it has everything that is settled. A message id ends it with that message. --files restores the files to their state at that point; that is an undo of the source's files, with its question.",
   fields: {
     session: SESSION_FIELD,
     at: AT_FIELD,
-    files: { type: "boolean", description: "The files go back, too." },
+    files: { type: "boolean", description: "Restore the files too." },
     id: { type: "string", description: "Id of the new session.", value: "ID" },
     database: DATABASE_FIELD,
   },

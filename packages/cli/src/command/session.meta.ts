@@ -21,7 +21,7 @@ export const SESSION_LIST = defineMeta({
   audience: "human",
   summary: "List the sessions of the engine.",
   fields: {
-    all: { type: "boolean", description: "Also those in the archive." },
+    all: { type: "boolean", description: "Include archived sessions." },
     database: DATABASE_FIELD,
   },
   output: objectOf({
@@ -40,7 +40,7 @@ export const SESSION_COMPACTIONS = defineMeta({
   audience: "human",
   summary: "Show what each compaction of a session kept and dropped.",
   details:
-    "Tokens before and after, messages summarised, facts of the brief with their sources, and quotes that were removed because nobody had said them. The one in force is marked; 'session restore' goes back to another. For a conversation in Claude Code, Codex or OpenCode, by its own session id or as a chat (c3): what the summary kept, what was put back into the next request, what was lost, and requests the summary invented.",
+    "Tokens before and after, messages summarised, facts of the brief with their sources, and invented quotes that were removed. The active one is marked; 'session restore' goes back to another. For a conversation in Claude Code, Codex or OpenCode, named by its own session id or as a chat (c3): what the summary kept, what was put back into the next request, what was lost, and requests the summary invented.",
   fields: { session: SESSION_FIELD, database: DATABASE_FIELD },
   output: objectOf({
     compactions: listOf(
@@ -95,7 +95,7 @@ export const SESSION_IMPORT = defineMeta({
   audience: "human",
   summary: "Import a conversation from Claude Code, Codex, OpenCode or pi.",
   details:
-    "Takes the JSONL of Claude Code, a Codex rollout, the JSON of 'opencode export' or a session of pi; the format is told by the content. Prompts, answers, tool calls and compactions become ordinary events, so the session can be searched, compacted, forked and continued with any model. What cannot be taken along is listed. The same file gives the same session again; a file that has grown since is refused unless --session names a new one.",
+    "Takes the JSONL of Claude Code, a Codex rollout, the JSON of 'opencode export' or a session of pi; the content decides the format. Prompts, answers, tool calls and compactions become ordinary events, so the session can be searched, compacted, forked and continued with any model. Losses are listed. The same file gives the same session again; a file that has grown since is refused unless --session names a new one.",
   fields: {
     file: {
       type: "string",
@@ -108,7 +108,7 @@ export const SESSION_IMPORT = defineMeta({
     session: { type: "string", description: "Id of the new session.", value: "SESSION" },
     directory: {
       type: "string",
-      description: "Where the session works; default is this project, whatever the file says.",
+      description: "Where the session works; default is this project, regardless of the file.",
       value: "DIRECTORY",
     },
     database: DATABASE_FIELD,

@@ -60,7 +60,7 @@ export interface EngineHere {
   readonly defaultModel: string
   /** Known models that cannot be used now. */
   readonly unusable: readonly { readonly id: string; readonly why: string }[]
-  /** Those people choose from. */
+  /** The agents people choose from. */
   readonly agents: readonly string[]
   /** True even for an agent that no list shows. */
   readonly isAgent: (name: string) => boolean

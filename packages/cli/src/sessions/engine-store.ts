@@ -15,7 +15,7 @@ import { openReadOnly } from "./open-read-only.ts"
 export interface EngineSession {
   readonly id: string
   readonly key: number
-  /** Of the last event. */
+  /** The sequence number of the last event. */
   readonly seq: number
   readonly directory: string
   readonly title: string | undefined

@@ -552,7 +552,7 @@ export const CONTRACT = {
         "Takes the work of a run over into the checkout it was spawned from, once its checks are green there. When it fails nothing was changed.",
       input: objectOf(RUN_PLACE, {
         noCommit: described(BOOLEAN, "Leave the changes staged."),
-        force: described(BOOLEAN, "Also a run whose checks are red; no check is run."),
+        force: described(BOOLEAN, "Apply a run even if its checks are red; no check runs."),
       }),
       answer: RUN_APPLIED,
       failures: [

@@ -97,7 +97,7 @@ export const OPTIONS = {
     type: "boolean",
     default: true,
     description:
-      "Whether a plain 'meridian start' takes up the last active space. With false it makes a new space unless --space or --continue is given.",
+      "Whether a plain 'meridian start' reuses the last active space. With false it makes a new space unless --space or --continue is given.",
     variable: "MERIDIAN_AUTO_RESUME",
   },
   "harness.default": {
@@ -132,7 +132,7 @@ export const OPTIONS = {
     type: "string",
     default: undefined,
     description:
-      "Model of the engine (provider/model) used by the direct harness and by HTTP when none is named. Unset: the first that is usable; 'meridian models list' shows them.",
+      "Model of the engine (provider/model) for the direct harness and HTTP if none is named. Unset: the first usable one; 'meridian models list' shows them.",
     variable: "MERIDIAN_DIRECT_MODEL",
   },
   "defaults.model": {
@@ -164,8 +164,7 @@ export const OPTIONS = {
   "defaults.max_retries": {
     type: "integer",
     default: 3,
-    description:
-      "How often a run is tried again after a failure that passes by itself (rate limit, overload, connection).",
+    description: "How often a run is retried after a transient failure (rate limit, overload, connection).",
     variable: "MERIDIAN_MAX_RETRIES",
     minimum: 0,
     maximum: 100,
@@ -173,7 +172,7 @@ export const OPTIONS = {
   "defaults.retry_backoff_seconds": {
     type: "number",
     default: 0.25,
-    description: "Wait before the first retry; every further one waits twice as long.",
+    description: "Wait before the first retry; each further retry waits twice as long.",
     variable: "MERIDIAN_RETRY_BACKOFF_SECONDS",
     minimum: 0,
     maximum: 3600,
@@ -190,14 +189,14 @@ export const OPTIONS = {
     type: "time",
     default: "24h",
     description:
-      "How long a run goes on trying what fails for reasons that pass: limits without a told end, overload, server errors, broken connections. 0 ends it after max_retries.",
+      "How long a run keeps retrying transient failures: limits without a known end, overloads, server errors, broken connections. 0 ends it after max_retries.",
     variable: "MERIDIAN_RUN_PATIENCE",
   },
   "runs.stall_minutes": {
     type: "number",
     default: 30,
     description:
-      "A run without any output for this long, and without a process at work, is stopped and goes on with a note. 0 means never.",
+      "A run without any output for this long, and without a process at work, is stopped and resumed with a note. 0 means never.",
     variable: "MERIDIAN_STALL_MINUTES",
     minimum: 0,
     maximum: 10_080,
@@ -206,19 +205,19 @@ export const OPTIONS = {
     type: "strings",
     default: [],
     description:
-      "Harnesses that carry on with a run when its own cannot, in this order, such as claude, codex and direct. Empty: the run waits for its own.",
+      "Harnesses that take over a run if its own cannot go on, in this order, such as claude, codex and direct. Empty: the run waits for its own.",
   },
   "runs.failover_after": {
     type: "time",
     default: "30m",
-    description: "A limit that lasts longer than this is not waited for when another harness can go on.",
+    description: "A run does not wait for a longer limit than this if another harness can take over.",
     variable: "MERIDIAN_FAILOVER_AFTER",
   },
   "runs.worktree": {
     type: "string",
     default: "never",
     description:
-      "Whether a run that writes gets a worktree of its own: 'auto' when another such run works in the same checkout.",
+      "Whether a run that writes gets its own worktree: 'auto' if another such run works in the same checkout.",
     variable: "MERIDIAN_RUN_WORKTREE",
     choices: ["never", "auto", "always"],
   },
@@ -226,7 +225,7 @@ export const OPTIONS = {
     type: "strings",
     default: [],
     description:
-      "Command lines that prove the work of a run that writes, such as npm test: run when its agent says it is done, and before it is applied.",
+      "Command lines that prove the work of a run that writes, such as npm test. They run when its agent says it is done, and before it is applied.",
     variable: "MERIDIAN_RUN_CHECK",
     claims: "program",
   },
@@ -249,7 +248,7 @@ export const OPTIONS = {
     type: "string",
     default: undefined,
     description:
-      "A command line that makes a fresh worktree ready before its run begins, such as npm ci. Only your own configuration sets it.",
+      "A command line that prepares a fresh worktree before its run begins, such as npm ci. Only your own configuration can set it.",
     variable: "MERIDIAN_WORKTREE_SETUP",
     isOwn: true,
     claims: "program",
@@ -258,7 +257,7 @@ export const OPTIONS = {
     type: "string",
     default: "off",
     description:
-      "Whether agents, their commands and checks are kept in a sandbox: 'auto' where this machine has bubblewrap, 'required' refuses to work without. A project may only make it stricter.",
+      "Whether agents, their commands and checks are kept in a sandbox: 'auto' if this machine has bubblewrap, 'required' refuses to work without it. A project may only make it stricter.",
     variable: "MERIDIAN_SANDBOX_MODE",
     choices: SANDBOX_MODES,
     claims: "rights",
@@ -267,7 +266,7 @@ export const OPTIONS = {
     type: "string",
     default: "on",
     description:
-      "Whether what is in the sandbox reaches the network. 'off' is for direct, its commands and checks: other harnesses need it for their models.",
+      "Whether the sandbox reaches the network. 'off' is for direct, its commands and checks: other harnesses need the network for their models.",
     variable: "MERIDIAN_SANDBOX_NETWORK",
     choices: SANDBOX_NETWORKS,
     claims: "rights",
@@ -276,7 +275,7 @@ export const OPTIONS = {
     type: "strings",
     default: [],
     description:
-      "Folders besides the project that stay writable in the sandbox, such as ~/.npm. Only your own configuration sets it.",
+      "Folders outside the project that stay writable in the sandbox, such as ~/.npm. Only your own configuration can set it.",
     isOwn: true,
     claims: "folder",
   },
@@ -309,7 +308,7 @@ export const OPTIONS = {
     type: "rules",
     default: [],
     description:
-      "What Direct, the editor and HTTP may do without asking, must ask, or never do. The last rule that fits decides; none lifts what a tier refuses.",
+      "What Direct, the editor and HTTP may do without asking, must ask about, or may never do. The last matching rule decides; no rule lifts a tier's refusals.",
     claims: "rights",
   },
   "permissions.guard_instructions": {
@@ -333,7 +332,7 @@ export const OPTIONS = {
     type: "integer",
     default: undefined,
     description:
-      "Fill of the context window, in percent, at which Claude Code compacts. Unset: its own choice.",
+      "How full the context window is, in percent, when Claude Code compacts. Unset: its own choice.",
     variable: "MERIDIAN_AUTOCOMPACT_PCT",
     minimum: 1,
     maximum: 100,
@@ -342,21 +341,21 @@ export const OPTIONS = {
     type: "strings",
     default: [],
     description:
-      "A program and its first words, started when a run ends, and when a session of 'meridian serve --http' ends or asks; the message is its last word. For example notify-send and Meridian.",
+      "A program and its first words. It starts when a run ends, and when a session of 'meridian serve --http' ends or asks; the message is its last word. For example notify-send and Meridian.",
     claims: "program",
   },
   "telemetry.otlp": {
     type: "string",
     default: undefined,
     description:
-      "Address of an OpenTelemetry collector (OTLP over HTTP, usually http://HOST:4318). Unset: nothing is sent. The usual OTEL_* variables go before it.",
+      "Address of an OpenTelemetry collector (OTLP over HTTP, usually http://HOST:4318). Unset: nothing is sent. The usual OTEL_* variables take precedence.",
     variable: "MERIDIAN_TELEMETRY_OTLP",
     claims: "address",
   },
   "telemetry.content": {
     type: "boolean",
     default: false,
-    description: "Whether prompts, answers and what tools did are sent to the collector, too.",
+    description: "Whether the collector also gets prompts, answers, and input and output of tools.",
     variable: "MERIDIAN_TELEMETRY_CONTENT",
     claims: "address",
   },
@@ -364,21 +363,21 @@ export const OPTIONS = {
     type: "strings",
     default: [],
     description:
-      "Variables that look like credentials and that commands and MCP servers of the engine may see all the same, such as NPM_TOKEN.",
+      "Variables that look like credentials and that commands and MCP servers of the engine may see anyway, such as NPM_TOKEN.",
     claims: "variable",
   },
   "instructions.files": {
     type: "strings",
     default: [],
     description:
-      "Files, globs or addresses with instructions for the engine's models, told after AGENTS.md in this order.",
+      "Files, globs or addresses with instructions for the engine's models, in this order after AGENTS.md.",
     claims: "folder",
   },
   "extensions.opencode": {
     type: "strings",
     default: [],
     description:
-      "Files of OpenCode plugins to load as extensions of the engine. Files of your own 'extensions' folder need no naming.",
+      "Files of OpenCode plugins to load as extensions of the engine. Files in your own 'extensions' folder load without being named.",
     claims: "program",
   },
   "compaction.auto": {
@@ -389,12 +388,12 @@ export const OPTIONS = {
   "compaction.prune": {
     type: "boolean",
     default: false,
-    description: "Whether old tool results go before a compaction is needed.",
+    description: "Whether old tool results are dropped before a compaction is needed.",
   },
   "compaction.buffer": {
     type: "integer",
     default: undefined,
-    description: "Tokens kept free at least. Unset: the model's output allowance.",
+    description: "Least number of tokens to keep free. Unset: the model's output allowance.",
     minimum: 0,
     maximum: 10_000_000,
   },
@@ -439,7 +438,7 @@ export const OPTIONS = {
     type: "integer",
     default: undefined,
     description:
-      "Attempts of one request of the engine while nothing of its answer was seen. Unset: as patience_ms says.",
+      "Attempts of one engine request before any of its answer was seen. Unset: decided by patience_ms.",
     minimum: 1,
     maximum: 1_000,
   },
@@ -447,7 +446,7 @@ export const OPTIONS = {
     type: "integer",
     default: undefined,
     description:
-      "Wait before the second attempt; every further one waits twice as long. Unset: the engine's own.",
+      "Wait before the second attempt; each further attempt waits twice as long. Unset: the engine's default.",
     minimum: 0,
     maximum: 3_600_000,
   },
@@ -468,8 +467,7 @@ export const OPTIONS = {
   "limits.turns_per_activity": {
     type: "integer",
     default: undefined,
-    description:
-      "Provider turns of one piece of work at most. Unset: 500 for Direct and editors, 25 for HTTP.",
+    description: "Most provider turns of one piece of work. Unset: 500 for Direct and editors, 25 for HTTP.",
     minimum: 1,
     maximum: 1_000_000,
   },
@@ -484,7 +482,7 @@ export const OPTIONS = {
     type: "integer",
     default: undefined,
     description:
-      "How long the engine waits out failures that pass by themselves. Unset: not at all for Direct and editors, a day for HTTP.",
+      "How long the engine waits out transient failures. Unset: not at all for Direct and editors, a day for HTTP.",
     minimum: 1,
     maximum: 31_536_000_000,
   },
@@ -492,32 +490,32 @@ export const OPTIONS = {
     type: "integer",
     default: undefined,
     description:
-      "A provider that is silent for so long counts as a broken connection; idle_ms of a model goes before it. Unset: it may think for ever.",
+      "A provider that is silent for this long counts as a broken connection; a model's idle_ms takes precedence. Unset: it may think forever.",
     minimum: 1,
     maximum: 86_400_000,
   },
   "search_paths.agents": {
     type: "strings",
     default: [".meridian/agents", ".agents/agents", ".claude/agents", ".opencode/agents"],
-    description: "Folders of agent profiles, relative to the project. The first that has a name wins.",
+    description: "Folders of agent profiles, relative to the project. The first folder with a name wins.",
     claims: "folder",
   },
   "search_paths.skills": {
     type: "strings",
     default: [".meridian/skills", ".agents/skills", ".claude/skills", ".opencode/skills"],
-    description: "Folders of skills, relative to the project. The first that has a name wins.",
+    description: "Folders of skills, relative to the project. The first folder with a name wins.",
     claims: "folder",
   },
   "search_paths.global_agents": {
     type: "strings",
     default: ["~/.claude/agents", "~/.opencode/agents"],
-    description: "Folders of agent profiles looked at after those of the project.",
+    description: "Folders of agent profiles, searched after those of the project.",
     claims: "folder",
   },
   "search_paths.global_skills": {
     type: "strings",
     default: ["~/.claude/skills", "~/.opencode/skills"],
-    description: "Folders of skills looked at after those of the project.",
+    description: "Folders of skills, searched after those of the project.",
     claims: "folder",
   },
 } as const satisfies Record<string, Option>

@@ -1,19 +1,19 @@
 /** Several runs at the same task, kept apart so that one of them can be chosen: `run spawn --best-of`. */
 import type { RunVerdict } from "./check.ts"
 
-/** As many as anybody reads the work of. */
+/** More than a person would compare. */
 export const MOST_CONTESTANTS = 16
 
 export interface Contestant {
   readonly status: string
   readonly verdict?: RunVerdict | undefined
-  /** Files its checks depend on that it changed itself. */
+  /** Files its checks depend on that the agent changed. */
   readonly changedCheckFiles: number
   readonly costUsd?: number | undefined
   readonly durationSecs?: number | undefined
 }
 
-/** The one to look at first: proved by checks it left alone, then cheap, then quick. The earlier one of two that are alike. */
+/** The contestant to look at first: proved by unchanged checks, then cheap, then quick. Of two equal ones, the earlier. */
 export const bestOf = <T extends Contestant>(contestants: readonly T[]): T | undefined =>
   contestants.toSorted(
     (one, other) =>
@@ -28,6 +28,6 @@ const standing = ({ status, verdict, changedCheckFiles }: Contestant): number =>
   return changedCheckFiles === 0 ? 0 : 1
 }
 
-/** Which model each of them gets: in turn. */
+/** The model of each contestant, in turn. */
 export const modelsFor = (count: number, models: readonly string[]): readonly (string | undefined)[] =>
   Array.from({ length: count }, (_, index) => models[index % Math.max(1, models.length)])

@@ -9,25 +9,25 @@ import type { Field, InputOf } from "./field.ts"
 export const CAP_FIELDS = {
   maxCost: {
     type: "number",
-    description: "Pause and ask when it has cost so many dollars (default: budget.run_cost).",
+    description: "Pause and ask when it has cost this many dollars (default: budget.run_cost).",
     minimum: 0,
     value: "DOLLARS",
   },
   maxTokens: {
     type: "integer",
-    description: "Pause and ask after so many tokens, cached ones too (default: budget.run_tokens).",
+    description: "Pause and ask after this many tokens, including cached ones (default: budget.run_tokens).",
     minimum: 1,
     value: "N",
   },
   maxTurns: {
     type: "integer",
-    description: "Pause and ask after so many turns of the model (default: budget.run_turns).",
+    description: "Pause and ask after this many turns of the model (default: budget.run_turns).",
     minimum: 1,
     value: "N",
   },
   maxTime: {
     type: "seconds",
-    description: "Pause and ask after so much time at work (default: budget.run_time).",
+    description: "Pause and ask after this much time at work (default: budget.run_time).",
     minimum: 0.001,
     value: "TIME",
   },
@@ -35,10 +35,10 @@ export const CAP_FIELDS = {
 
 /** These replace the caps it began with. */
 export const RAISED_FIELDS = {
-  maxCost: { ...CAP_FIELDS.maxCost, description: "What it may cost in all, in dollars." },
-  maxTokens: { ...CAP_FIELDS.maxTokens, description: "Tokens it may use in all." },
-  maxTurns: { ...CAP_FIELDS.maxTurns, description: "Turns it may take in all." },
-  maxTime: { ...CAP_FIELDS.maxTime, description: "Time it may be at work in all." },
+  maxCost: { ...CAP_FIELDS.maxCost, description: "Its total cost cap, in dollars." },
+  maxTokens: { ...CAP_FIELDS.maxTokens, description: "Its total token cap." },
+  maxTurns: { ...CAP_FIELDS.maxTurns, description: "Its total turn cap." },
+  maxTime: { ...CAP_FIELDS.maxTime, description: "Its total cap on time at work." },
 } as const satisfies Record<string, Field>
 
 export type CapInput = InputOf<typeof CAP_FIELDS>

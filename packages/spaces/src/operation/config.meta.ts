@@ -7,7 +7,7 @@ import { defineMeta } from "./operation.ts"
 const KEY = {
   type: "string",
   description:
-    "Key such as runs.max_parallel; the last part is enough when it is unique. Keys of tables in full: providers.ollama.base_url, models.ollama/qwen3.context_window.",
+    "Key such as runs.max_parallel; the last part is enough if it is unique. Write keys of tables in full: providers.ollama.base_url, models.ollama/qwen3.context_window.",
   positional: true,
   required: true,
   value: "KEY",
@@ -15,7 +15,7 @@ const KEY = {
 
 const USER_FIELD = {
   type: "boolean",
-  description: "In your own configuration, which holds for every project.",
+  description: "In your own configuration, which applies to every project.",
 } as const
 
 const SETTING = objectOf(
@@ -26,7 +26,7 @@ const SETTING = objectOf(
 export const CONFIG_SHOW = defineMeta({
   name: "config.show",
   audience: "human",
-  summary: "Show every option with its value and where it comes from.",
+  summary: "Show every option with its value and source.",
   fields: {},
   output: objectOf(
     { path: STRING, trusted: BOOLEAN, values: listOf(SETTING) },
@@ -38,7 +38,7 @@ export const CONFIG_SHOW = defineMeta({
     },
   ),
   details:
-    "Later layers win: built-in defaults ('builtin'), your own ~/.config/meridian/config.toml ('user'), config.toml of the project ('file'), the file of --config or MERIDIAN_CONFIG ('user-config'), environment variables ('env var'). What the project's file says about programs, providers and folders elsewhere counts only when you trust the folder, and rights it only lowers; what does not count is listed as ignored, with the reason.",
+    "Later layers win: built-in defaults ('builtin'), your own ~/.config/meridian/config.toml ('user'), config.toml of the project ('file'), the file of --config or MERIDIAN_CONFIG ('user-config'), environment variables ('env var'). What the project's file says about programs, providers and folders elsewhere only counts if you trust the folder, and it can only lower rights. Ignored values are listed with the reason.",
 })
 
 export const CONFIG_GET = defineMeta({
@@ -67,7 +67,7 @@ export const CONFIG_SET = defineMeta({
   },
   output: objectOf({ key: STRING, path: STRING, value: ANY }),
   details:
-    "A program or a provider that you set for a folder is trusted with it; rights are not raised this way. --user is the place for what holds in every folder.",
+    "A program or a provider that you set for a folder is trusted; rights are not raised this way. Use --user for values that apply to every folder.",
   examples: [
     "config set start.auto_resume false",
     "config set --user harness.claude /opt/claude/bin/claude",
@@ -79,7 +79,7 @@ export const CONFIG_SET = defineMeta({
 export const CONFIG_RESET = defineMeta({
   name: "config.reset",
   audience: "human",
-  summary: "Remove one option from config.toml, so that its default holds again.",
+  summary: "Remove one option from config.toml, so that its default applies again.",
   fields: { key: KEY, user: USER_FIELD },
   output: objectOf({ key: STRING, path: STRING, removed: BOOLEAN }),
   examples: ["config reset start.auto_resume"],

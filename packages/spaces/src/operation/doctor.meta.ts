@@ -29,7 +29,7 @@ export const DOCTOR = defineMeta({
   fields: {
     salvage: {
       type: "string",
-      description: "Write what can be read of a damaged engine database to this new file.",
+      description: "Write the readable part of a damaged engine database to this new file.",
       value: "FILE",
       only: "command",
     },

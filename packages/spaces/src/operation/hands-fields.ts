@@ -10,19 +10,19 @@ import type { Field } from "./field.ts"
 
 export const WORKTREE_FIELD = {
   type: "boolean",
-  description: "Work in a worktree of its own: your checkout changes when you apply the run.",
+  description: "Work in a separate worktree: your checkout changes when you apply the run.",
 } as const satisfies Field
 
 export const WITH_CHANGES_FIELD = {
   type: "boolean",
-  description: "Take your uncommitted changes along into the worktree.",
+  description: "Bring your uncommitted changes into the worktree.",
 } as const satisfies Field
 
 export const SANDBOX_FIELDS = {
   sandbox: {
     type: "string",
     description:
-      "Keep what the agent starts in a sandbox; 'auto' only where this machine has one (default: sandbox.mode).",
+      "Keep the agent's processes in a sandbox; with 'auto' only if this machine has one (default: sandbox.mode).",
     // Without a value the sandbox is required.
     choices: ["", ...SANDBOX_MODES],
     optionalValue: true,
@@ -39,13 +39,13 @@ export const SANDBOX_FIELDS = {
 export const CONTEST_FIELDS = {
   bestOf: {
     type: "integer",
-    description: "Spawn so many runs at the same task, each in a worktree of its own, and compare them.",
+    description: "Spawn this many runs at the same task, each in its own worktree, and compare them.",
     minimum: 1,
     value: "N",
   },
   models: {
     type: "strings",
-    description: "With --best-of: models for them in turn; alone, one run for each.",
+    description: "With --best-of: the runs' models, in turn; alone: one run for each.",
     split: true,
     value: "MODEL,...",
   },

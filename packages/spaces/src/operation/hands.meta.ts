@@ -51,7 +51,7 @@ export const RUN_DIFF = defineMeta({
     { text: STRING, is_cut: BOOLEAN, is_open: BOOLEAN, besides: listOf(STRING), nested: listOf(STRING) },
   ),
   details:
-    "Everything that differs from the commit the run began with: its commits, what it did not commit, and new files that are not ignored. Of a run that was applied, what applying it brought. Of a run without a worktree, how its checkout differs between its beginning and its end; what others did there meanwhile is part of that.",
+    "Everything that differs from the commit the run began with: its commits, its uncommitted changes, and new files that are not ignored. For an applied run: what applying it brought. For a run without a worktree: how its checkout differs between its beginning and its end, including changes that others made there in that time.",
   examples: ["run diff r3", "run diff @latest --stat"],
 })
 
@@ -81,14 +81,14 @@ export const RUN_APPLY = defineMeta({
     },
     all: {
       type: "boolean",
-      description: "Every run of the space that succeeded, in an order that conflicts least.",
+      description: "Every run of the space that succeeded, in the order that conflicts least.",
     },
     discardRest: {
       type: "boolean",
-      description: "Then throw away the others that were spawned with it by --best-of.",
+      description: "Then throw away the others that --best-of spawned with it.",
     },
     noCommit: { type: "boolean", description: "Leave the changes staged instead of committing them." },
-    force: { type: "boolean", description: "Also a run whose checks are red; no check is run." },
+    force: { type: "boolean", description: "Apply a run even if its checks are red; no check runs." },
     space: SPACE_FIELD,
   },
   output: objectOf({
@@ -103,7 +103,7 @@ export const RUN_APPLY = defineMeta({
     discarded: listOf(STRING),
   }),
   details:
-    "One run at a time: its work is brought onto the branch as it stands now, its checks run on exactly that, and only then your checkout is moved. On a conflict, red checks or uncommitted changes in the way nothing changes, and the run is named. Runs named after one that failed are not tried; with --all the others are. The worktree and its branch are removed afterwards. Exit code 1 when one was left.",
+    "One run at a time: its work is brought onto the current branch, its checks run on exactly that, and only then your checkout moves. After a conflict, red checks or uncommitted changes in the way, nothing has changed, and the run is named. Runs named after a failed one are not tried; with --all the others are. The worktree and its branch are removed afterwards. Exit code 1 if a run was not applied.",
   examples: ["run apply r3", "run apply --all", "run apply r3 --no-commit"],
 })
 
@@ -121,7 +121,7 @@ export const RUN_DISCARD = defineMeta({
     discarded: listOf(objectOf({ run_id: STRING, kept: STRING, files: INTEGER })),
   }),
   details:
-    "Worktree and branch are removed. What was in it stays reachable as refs/meridian/discarded/SPACE-RUN until you delete that ref, so 'git branch NAME REF' brings it back.",
+    "Worktree and branch are removed. The work stays reachable as refs/meridian/discarded/SPACE-RUN until you delete that ref, so 'git branch NAME REF' brings it back.",
   examples: ["run discard r4 r5"],
 })
 
@@ -135,7 +135,7 @@ export const RUN_COMPARE = defineMeta({
     runIds: {
       type: "strings",
       description:
-        "Runs to compare; one alone stands for all that --best-of spawned with it. Default: the newest such runs.",
+        "Runs to compare; a single one means all that --best-of spawned with it. Default: the newest such runs.",
       positional: "rest",
       value: "RUN",
     },
@@ -143,6 +143,6 @@ export const RUN_COMPARE = defineMeta({
   },
   output: objectOf({ runs: listOf(COMPARED_RUN) }),
   details:
-    "One row for each: status, verdict of its checks, what it changed, cost, time, model. The best is one that is verified and left the files of its checks alone; of several the cheapest, then the quickest.",
+    "One row for each: status, verdict of its checks, what it changed, cost, time, model. The best one is verified and left the files of its checks alone; among several, the cheapest, then the quickest.",
   examples: ["run compare", "run compare r3 r4"],
 })

@@ -28,16 +28,16 @@ export const MODELS_LIST = defineMeta({
   tool: "models_list",
   summary: "List models with routing guidance: what is usable now, and why the others are not.",
   details:
-    "A model decides its harness. Models are built in and in .meridian/models.toml; a row of the same id replaces the built-in one. Names that are not listed are routed by their look: claude-* to claude, gpt-*, o3 and codex-* to codex, provider/model to opencode, direct/provider/model to the engine. Models of the engine come from the usual variables and the tables [providers.NAME] and [models.\"provider/model\"] of config.toml; their limits and prices (dollars per million tokens) from a catalogue that 'meridian models update' renews. Nothing is asked over the network without --probe.",
+    "A model decides its harness. Models are built in and in .meridian/models.toml; a row of the same id replaces the built-in one. Unlisted names are routed by their look: claude-* to claude, gpt-*, o3 and codex-* to codex, provider/model to opencode, direct/provider/model to the engine. Models of the engine come from the usual variables and the tables [providers.NAME] and [models.\"provider/model\"] of config.toml; their limits and prices (dollars per million tokens) from a catalogue that 'meridian models update' renews. Nothing is asked over the network without --probe.",
   fields: {
     provider: {
       type: "string",
-      description: "Only the models of this provider of the engine, all of them.",
+      description: "All models of this engine provider, and no others.",
       value: "NAME",
     },
     probe: {
       type: "boolean",
-      description: "Ask compatible servers (Ollama, LM Studio, vLLM, your own) which models they have now.",
+      description: "Ask compatible servers (Ollama, LM Studio, vLLM, your own) for their current models.",
     },
   },
   output: objectOf({ models: listOf(MODEL) }),
@@ -67,7 +67,7 @@ export const MODELS_UPDATE = defineMeta({
   audience: "human",
   summary: "Renew limits and prices of the engine's models from the network.",
   details:
-    "Reads models.dev's api.json, or what --from or MERIDIAN_MODELS_URL names (https, http on this machine, or a file in the same form), and keeps a copy for this user. When that fails, nothing changes.",
+    "Reads models.dev's api.json, or what --from or MERIDIAN_MODELS_URL names (https, http on this machine, or a file in the same form), and keeps a copy for this user. If that fails, nothing changes.",
   fields: {
     from: {
       type: "string",

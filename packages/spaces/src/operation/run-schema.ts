@@ -118,7 +118,7 @@ export type SpawnDocument = TypeOf<typeof SPAWN_DOCUMENT>
 export const HARNESS_FIELD = {
   type: "string",
   description:
-    "Harness to use, whatever the model's name says; direct is Meridian's own engine, acp:NAME an agent of your configuration.",
+    "Harness to use, regardless of the model's name; direct is Meridian's own engine, acp:NAME an agent of your configuration.",
   choices: HARNESS_IDS,
   openChoice: ACP_PREFIX,
   value: "HARNESS",
@@ -126,15 +126,14 @@ export const HARNESS_FIELD = {
 
 export const TASK_FIELD = {
   type: "string",
-  description:
-    "What it is all about, in your words: pinned after every compaction instead of the first prompt.",
+  description: "The task in your words: pinned after every compaction instead of the first prompt.",
   value: "TEXT",
 } as const satisfies Field
 
 export const FAILOVER_FIELD = {
   type: "strings",
   description:
-    "Harnesses that go on with the run, in this order, when its own cannot (default: runs.failover); an empty value means none.",
+    "Harnesses that take over the run, in this order, if its own cannot go on (default: runs.failover); an empty value means none.",
   split: true,
   value: "HARNESS,...",
 } as const satisfies Field
@@ -156,7 +155,7 @@ export const TIMEOUT_FIELD = {
 
 export const PERMISSION_FIELD = {
   type: "string",
-  description: "What the agent may touch; never more than what it is started from.",
+  description: "What the agent may touch; never more than the run or chat that starts it.",
   choices: PERMISSION_TIERS,
   // A model calls the tool, and `danger` needs a person.
   toolChoices: FILE_TIERS,
@@ -166,7 +165,7 @@ export const PERMISSION_FIELD = {
 /** Set by the supervisor when a schedule fires. Users never type it. */
 export const FIRING_FIELD = {
   type: "string",
-  description: "The firing of a schedule that asks for this run.",
+  description: "The firing of a schedule that requests this run.",
   only: "command",
   hidden: true,
   value: "FIRING",

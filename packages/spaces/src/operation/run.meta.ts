@@ -28,7 +28,7 @@ import { SPACE_FIELD } from "./space-context.ts"
 
 const PROMPT_FIELD = {
   type: "string",
-  description: "What the agent is to do.",
+  description: "The task for the agent.",
   short: "p",
   stdin: true,
   toolRequired: true,
@@ -37,7 +37,7 @@ const PROMPT_FIELD = {
 const MODEL_FIELD = { type: "string", description: "Model id or alias.", short: "m", value: "MODEL" } as const
 const BACKGROUND_FIELD = {
   type: "boolean",
-  description: "Print the run id and return at once; a worker of its own carries the run out.",
+  description: "Print the run id and return at once; a separate worker carries out the run.",
 } as const
 
 const ASK_FIELD = {
@@ -60,7 +60,7 @@ export const RUN_SPAWN = defineMeta({
   summary: "Create and start a run.",
   tool: "run_spawn",
   toolDetails:
-    "Blocks until the run ends and answers with its report; progress is reported meanwhile, and cancelling the call cancels the run. With background: true it answers at once with the run id, for run_wait. Without a space, runs of one connection share one that the first of them creates.",
+    "Blocks until the run ends, reports progress, and answers with the report; cancelling the call cancels the run. With background: true it answers at once with the run id, for run_wait. Without a space, the runs of one connection share one that the first run creates.",
   format: "text",
   fields: {
     prompt: PROMPT_FIELD,
@@ -85,7 +85,7 @@ export const RUN_SPAWN = defineMeta({
     },
     templateVars: {
       type: "strings",
-      description: "KEY=VALUE for {{KEY}} in the prompt; KEY=@path takes the content of a file.",
+      description: "KEY=VALUE for {{KEY}} in the prompt; KEY=@path uses the content of a file.",
       flag: "var",
       aliases: ["prompt-var"],
       value: "KEY=VALUE",
@@ -117,7 +117,7 @@ export const RUN_SPAWN = defineMeta({
     },
     args: {
       type: "strings",
-      description: "What follows -- goes to the harness.",
+      description: "Words after -- go to the harness.",
       positional: "dashes",
       only: "command",
       value: "ARGS",
@@ -125,7 +125,7 @@ export const RUN_SPAWN = defineMeta({
   },
   output: SPAWN_DOCUMENT,
   details:
-    "The report goes to stdout, what is known about the run to stderr. Without --space and MERIDIAN_SPACE_ID a space is made. Exit codes: 0 succeeded, 1 failed (refuted by its checks, too), 2 could not be started, 3 timeout, 130 and 143 stopped. With checks the verdict is verified or refuted; without any it is unverified.",
+    "The report goes to stdout, facts about the run to stderr. Without --space and MERIDIAN_SPACE_ID a space is made. Exit codes: 0 succeeded, 1 failed (or refuted by its checks), 2 could not be started, 3 timeout, 130 and 143 stopped. With checks the verdict is verified or refuted; without any it is unverified.",
   examples: [
     'run spawn -m opus -p "review the diff"',
     'run spawn --background -a coder -f plan.md -p "do step 2"',
@@ -151,7 +151,7 @@ export const RUN_CONTINUE = defineMeta({
     model: MODEL_FIELD,
     harness: {
       ...HARNESS_FIELD,
-      description: "Go on in another harness: a conversation of its own, told what was done before.",
+      description: "Continue in another harness: a new conversation that is told what was done before.",
     },
     failover: FAILOVER_FIELD,
     agent: { type: "string", description: "Another agent profile than before.", short: "a", value: "NAME" },
@@ -175,7 +175,7 @@ export const RUN_CONTINUE = defineMeta({
       flag: "var",
       value: "KEY=VALUE",
     },
-    fork: { type: "boolean", description: "Go on in a copy; the run's own conversation stays as it is." },
+    fork: { type: "boolean", description: "Continue in a copy; the run's own conversation stays as it is." },
     space: SPACE_FIELD,
     background: BACKGROUND_FIELD,
     quiet: QUIET_FIELD,
@@ -195,7 +195,7 @@ export const RUN_CONTINUE = defineMeta({
   },
   output: SPAWN_DOCUMENT,
   details:
-    "Runs in the recorded directory, with the recorded agent, skills and model unless others are given. A harness that does not know the conversation any more begins a new one with the task and what was done.",
+    "Runs in the recorded directory, with the recorded agent, skills and model unless others are given. A harness that no longer knows the conversation begins a new one with the task and an account of the work.",
   examples: [
     'run continue r3 -p "now the tests"',
     'run continue -p "go on"',
@@ -210,7 +210,7 @@ export const RUN_SUPERVISE = defineMeta({
   summary: "Carry on with runs whose worker is gone.",
   hidden: true,
   fields: {
-    stay: { type: "boolean", description: "Do not leave when nothing is left to do: for a service unit." },
+    stay: { type: "boolean", description: "Stay even if there is nothing left to do: for a service unit." },
   },
   output: objectOf({ worked: BOOLEAN }),
 })
@@ -223,7 +223,7 @@ export const RUN_SEND = defineMeta({
     runId: { ...RUN_FIELD, required: true },
     text: {
       type: "string",
-      description: "What to tell it.",
+      description: "The message.",
       positional: true,
       required: true,
       stdin: true,
@@ -243,20 +243,20 @@ export const RUN_PAUSE = defineMeta({
   summary: "Pause a run at the next moment no tool is at work.",
   fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
   output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES) }),
-  details: "Its conversation stays as it is; 'meridian run resume' goes on with it.",
+  details: "Its conversation stays as it is; 'meridian run resume' continues it.",
 })
 
 export const RUN_RESUME = defineMeta({
   name: "run.resume",
   audience: "agent",
-  summary: "Go on with a run that is paused or waits.",
+  summary: "Resume a paused or waiting run.",
   tool: "run_resume",
   toolDetails:
-    "One whose budget is used up needs a higher cap. A run raises neither its own nor that of another that it did not start.",
+    "A run whose budget is used up needs a higher cap. A run can only raise caps of runs it started.",
   fields: { runId: { ...RUN_FIELD, required: true }, ...RAISED_FIELDS, space: SPACE_FIELD },
   output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES) }),
   details:
-    "A run that waits for a limit tries again at once. One whose budget is used up goes on with a higher cap; caps of a tree, a space or a day are raised in the configuration first.",
+    "A run that waits for a limit retries at once. One whose budget is used up needs a higher cap; raise caps of a tree, a space or a day in the configuration first.",
   examples: ["run resume r3", "run resume r3 --max-cost 5"],
 })
 
@@ -264,11 +264,11 @@ export const RUN_RESUME = defineMeta({
 export const UP = defineMeta({
   name: "up",
   audience: "human",
-  summary: "Carry on with the runs of this project that were left behind.",
+  summary: "Resume the runs of this project that were left behind.",
   fields: {},
   output: objectOf({ runs: listOf(STRING) }),
   details:
-    "Starts the supervisor when runs wait for one. Most other commands do the same when they find such a run.",
+    "Starts the supervisor if runs wait for one. Most other commands do the same if they find such a run.",
 })
 
 /** The process behind `--background`. Users never type this. */
@@ -352,7 +352,7 @@ export const RUN_WAIT = defineMeta({
   audience: "agent",
   summary: "Wait until a run reaches terminal status.",
   tool: "run_wait",
-  toolDetails: "Blocks until every named run has ended, and reports progress meanwhile.",
+  toolDetails: "Blocks until every named run has ended, and reports progress.",
   fields: {
     runIds: {
       type: "strings",
@@ -393,14 +393,14 @@ export const RUN_TAIL = defineMeta({
     runId: { ...RUN_FIELD, required: true },
     lines: {
       type: "integer",
-      description: "Begin with so many of the last things it did.",
+      description: "Begin with this many of its last acts.",
       short: "n",
       default: 20,
       minimum: 1,
       maximum: 1_000,
       value: "N",
     },
-    once: { type: "boolean", description: "Tell what there is and leave." },
+    once: { type: "boolean", description: "Print the present lines and exit." },
     space: SPACE_FIELD,
   },
   output: objectOf(
@@ -408,7 +408,7 @@ export const RUN_TAIL = defineMeta({
     { duration_secs: NUMBER },
   ),
   details:
-    "Ctrl-C stops following; the run goes on. As JSON: one document at the end, with the last 1000 lines.",
+    "Ctrl-C stops following; the run continues. As JSON: one document at the end, with the last 1000 lines.",
   examples: ["run tail r3", "run tail @latest -n 100 --once"],
 })
 
@@ -417,7 +417,7 @@ export const RUN_WATCH = defineMeta({
   audience: "human",
   summary: "Watch every run of a space until none is open.",
   fields: {
-    once: { type: "boolean", description: "Show what runs now and leave." },
+    once: { type: "boolean", description: "Show the open runs and exit." },
     space: SPACE_FIELD,
   },
   output: objectOf({
@@ -429,7 +429,7 @@ export const RUN_WATCH = defineMeta({
     ),
   }),
   details:
-    "On a terminal one live line for each run that is open; runs that start meanwhile join. Ctrl-C stops watching; the runs go on.",
+    "On a terminal one live line for each open run; new runs join. Ctrl-C stops watching; the runs continue.",
   examples: ["run watch", "run watch --once --json"],
 })
 

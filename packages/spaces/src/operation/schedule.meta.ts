@@ -51,7 +51,7 @@ export const SCHEDULE = defineMeta({
     },
     overlap: {
       type: "boolean",
-      description: "Fire also while the run of an earlier firing has not ended.",
+      description: "Fire even if the run of an earlier firing has not ended.",
     },
     command: {
       type: "strings",
@@ -62,7 +62,7 @@ export const SCHEDULE = defineMeta({
   },
   output: SCHEDULE_DOCUMENT,
   details:
-    "The command is checked at once, as a dry run. Each firing begins a background run, in the space that --space names or in one made for the schedule. The supervisor of the project fires, so this machine must be on: any meridian command starts it, and 'meridian up' after a reboot. What was missed meanwhile is caught up once.",
+    "The command is checked at once, as a dry run. Each firing begins a background run, in the space that --space names or in one made for the schedule. The supervisor of the project fires, so this machine must be on: any meridian command starts it, and 'meridian up' after a reboot. Missed times are caught up once.",
   examples: [
     'schedule "0 9 * * 1-5" -- run spawn -m opus -p "review what was committed since yesterday"',
     'schedule "*/30 * * * *" --zone UTC -- run spawn --space s1 -p "look at the failing builds"',
@@ -73,7 +73,7 @@ export const SCHEDULE = defineMeta({
 export const SCHEDULE_LIST = defineMeta({
   name: "schedule.list",
   audience: "human",
-  summary: "List the schedules of this project: when each fires next, and what came of the last time.",
+  summary: "List the schedules of this project: when each fires next, and its last outcome.",
   fields: {},
   output: objectOf({ schedules: listOf(SCHEDULE_DOCUMENT) }),
 })
@@ -81,7 +81,7 @@ export const SCHEDULE_LIST = defineMeta({
 export const SCHEDULE_PAUSE = defineMeta({
   name: "schedule.pause",
   audience: "human",
-  summary: "Pause a schedule; runs it has begun go on.",
+  summary: "Pause a schedule; runs it has begun continue.",
   fields: { scheduleId: SCHEDULE_ARGUMENT },
   output: SCHEDULE_DOCUMENT,
 })
@@ -97,7 +97,7 @@ export const SCHEDULE_RESUME = defineMeta({
 export const SCHEDULE_REMOVE = defineMeta({
   name: "schedule.remove",
   audience: "human",
-  summary: "Remove a schedule; runs it has begun go on.",
+  summary: "Remove a schedule; runs it has begun continue.",
   fields: { scheduleId: SCHEDULE_ARGUMENT },
   output: objectOf({ schedule_id: STRING, removed: BOOLEAN }),
 })

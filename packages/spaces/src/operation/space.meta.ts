@@ -23,7 +23,7 @@ const STATUS = oneOf("active", "closed", "damaged")
 export const SPACE_LIST = defineMeta({
   name: "space.list",
   audience: "human",
-  summary: "List the spaces, the one worked in last first.",
+  summary: "List the spaces, the last used first.",
   fields: {
     limit: { type: "integer", description: "At most this many.", default: 10, minimum: 1, value: "N" },
   },
@@ -40,7 +40,7 @@ export const SPACE_LIST = defineMeta({
 export const SPACE_SHOW = defineMeta({
   name: "space.show",
   audience: "human",
-  summary: "Show a space with its chats, which of them live, and how to continue each.",
+  summary: "Show a space with its chats, which of them are live, and how to continue each.",
   fields: { spaceId: SPACE_ARGUMENT },
   output: objectOf(
     {
@@ -84,13 +84,13 @@ export const SPACE_CLOSE = defineMeta({
     { name: STRING, finished_at: STRING, still_alive: listOf(STRING) },
   ),
   details:
-    "Asks on a terminal when chats or runs still live, unless --yes is given. Nothing is committed to git. Exit code 1 when a chat could not be ended.",
+    "Asks on a terminal if chats or runs are still live, unless --yes is given. Nothing is committed to git. Exit code 1 if a chat could not be ended.",
 })
 
 export const SPACE_REBIND = defineMeta({
   name: "space.rebind",
   audience: "human",
-  summary: "Make spaces those of this place, after their project was moved.",
+  summary: "Adopt spaces at this place, after their project was moved.",
   fields: {
     spaceId: SPACE_OPTIONAL,
   },
@@ -100,6 +100,6 @@ export const SPACE_REBIND = defineMeta({
     database: BOOLEAN,
   }),
   details:
-    "Directories and flags of chats, and plans of runs, count only in the project they were made for. This looks for the place where that was, makes them those of this place, and moves sessions of the engine along; runs that waited go on. What your Meridian did not write stays as it is. Without SPACE it does so for all of them. Worktrees of runs and schedules are not moved.",
+    "Directories and flags of chats, and plans of runs, only count in the project they were made for. This finds their old place, adopts them at this one, and moves sessions of the engine too; waiting runs resume. Records your Meridian did not write stay as they are. Without SPACE it adopts all of them. Worktrees of runs and schedules are not moved.",
   examples: ["space rebind", "space rebind s1"],
 })

@@ -13,14 +13,14 @@ const FIELDS = {
   continue: {
     type: "string",
     description:
-      "Continue a chat: its id, the harness's own session id, or the last chat when nothing is named; at a terminal, one of several is chosen. Also a session that was no chat yet: of the engine by its id, of others as claude:ID, codex:ID or opencode:ID.",
+      "Continue a chat: its id, the harness's own session id, or by default the last chat; at a terminal, you choose among several. It also continues a session that was not a chat yet: an engine session by its id, others as claude:ID, codex:ID or opencode:ID.",
     optionalValue: true,
     value: "CHAT|SESSION",
   },
   fork: {
     type: "boolean",
     description:
-      "With --continue: a new chat that starts from the history of that one, which stays as it is.",
+      "With --continue: a new chat that starts from the history of the old one, which stays as it is.",
   },
   model: {
     type: "string",
@@ -50,7 +50,7 @@ const FIELDS = {
   dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
   args: {
     type: "strings",
-    description: "What follows -- goes to the harness.",
+    description: "Words after -- go to the harness.",
     positional: "dashes",
     value: "ARGS",
   },
@@ -76,7 +76,7 @@ export const START = defineMeta({
     },
   ),
   details:
-    "Takes up the last active space, or makes one. The exit code is the harness's own. Flags of the harness may be given as they are, or behind --; they are recorded and used again by --continue.",
+    "Reuses the last active space, or makes one. The exit code is the harness's own. Flags of the harness may be given directly or after --; they are recorded, and --continue uses them again.",
   examples: [
     "start",
     "start --new --name feature-auth -m opus",

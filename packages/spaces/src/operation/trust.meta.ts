@@ -15,7 +15,8 @@ export const CLAIM = objectOf({ kind: oneOf(...CLAIM_KINDS), key: STRING, value:
 
 export const TIER_FIELD = {
   type: "string",
-  description: "The most that files of the folder may ask for; default is your permissions.default_tier.",
+  description:
+    "The highest tier that files of the folder may ask for; default is your permissions.default_tier.",
   choices: FILE_TIERS,
   value: "TIER",
 } as const
@@ -23,7 +24,7 @@ export const TIER_FIELD = {
 export const TRUST = defineMeta({
   name: "trust",
   audience: "human",
-  summary: "Trust a folder: let its files name programs, providers and rights, as they do now.",
+  summary: "Trust a folder: let its files name the programs, providers and rights they name now.",
   fields: {
     directory: FOLDER_ARGUMENT,
     tier: TIER_FIELD,
@@ -34,7 +35,7 @@ export const TRUST = defineMeta({
     { dry_run: BOOLEAN },
   ),
   details:
-    "Trust covers the values that are shown: when one of them changes, it is ignored until you trust the folder again. It is kept in $XDG_STATE_HOME/meridian/trust (~/.local/state without it; MERIDIAN_TRUST names another file), never in the folder. 'meridian trust list' shows every folder; for a folder called list, write ./list.",
+    "Trust covers the values that are shown: if one of them changes, it is ignored until you trust the folder again. Trust is kept in $XDG_STATE_HOME/meridian/trust (by default in ~/.local/state; MERIDIAN_TRUST names another file), never in the folder. 'meridian trust list' shows every folder; for a folder called list, write ./list.",
   examples: ["trust", "trust --dry-run", "trust ../app --tier workspace-write"],
 })
 
@@ -54,7 +55,7 @@ export const TRUST_LIST = defineMeta({
 export const UNTRUST = defineMeta({
   name: "untrust",
   audience: "human",
-  summary: "Trust a folder no longer.",
+  summary: "Stop trusting a folder.",
   fields: { directory: FOLDER_ARGUMENT },
   output: objectOf({ path: STRING, removed: BOOLEAN }),
   examples: ["untrust", "untrust ../app"],

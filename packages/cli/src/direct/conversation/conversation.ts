@@ -469,7 +469,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     terminal.close()
     gone.abort()
     confirming?.(false)
-    // Running work is stopped and settled. A question stays open for whoever continues the session.
+    // Running work is stopped and settled. A question stays open until the session continues.
     await engine.close()
     await follower.close().catch(() => undefined)
     await Promise.all(tasks)
