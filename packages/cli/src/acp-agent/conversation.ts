@@ -54,7 +54,7 @@ export const startConversation = async (launch: AgentLaunch, world: World): Prom
         const stop = lines.onStop(() => void agent.cancel(id))
         const ended = await Promise.race([agent.prompt(id, next), lines.left])
         stop()
-        // One that does not stop when it is asked to is ended with its process.
+        // If the agent does not stop when asked, its process is ended.
         if (ended === "left") return 0
         const { stopReason } = ended
         for (const event of events.finish()) show(event)
@@ -123,7 +123,7 @@ interface Lines {
   readonly answer: (question: string) => Promise<string | undefined>
   /** What Ctrl-C does until the returned function is called. Without it Ctrl-C leaves. */
   readonly onStop: (stop: () => void) => () => void
-  /** Resolves when the person leaves, whatever is at work; the end of the input is no leaving. */
+  /** Resolves when the person leaves, whatever is at work. The end of the input does not count as leaving. */
   readonly left: Promise<"left">
   readonly close: () => void
 }

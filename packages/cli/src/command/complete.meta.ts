@@ -2,8 +2,8 @@ import { STRING, listOf, objectOf } from "@meridian/protocol"
 import { defineMeta } from "@meridian/spaces"
 
 /**
- * `session`: of the engine in this project. `any-session`: of every harness on this machine. `continuable`: what a conversation
- * can go on with here, chats and sessions.
+ * `session`: sessions of this project's engine. `any-session`: those of every harness on this machine. `continuable`:
+ * chats and sessions that can be continued here.
  */
 export const NAME_KINDS = [
   "space",

@@ -69,7 +69,7 @@ const NAMES: Readonly<Record<NameKind, (world: World) => Promise<readonly Name[]
   },
 }
 
-/** One that cannot be read offers nothing, and keeps nothing else from being offered. */
+/** An unreadable source offers nothing, and does not affect the others. */
 const ofEngine = async (world: World): Promise<readonly Name[]> =>
   lookWithEngine(undefined, world, async ({ sessions }) =>
     (await sessions.list({ limit: MOST, order: "desc" })).items.map(({ id, title }) =>

@@ -53,7 +53,7 @@ export const sessionImport = implement(SESSION_IMPORT, {
   text: (document) => tell(document),
 })
 
-/** A file that is there, or a session as search names it. */
+/** An existing file, or a session by its name in search. */
 const pathOf = (file: string, { cwd, env }: World): string => {
   if (file === "-") return file
   const path = resolve(cwd, file)

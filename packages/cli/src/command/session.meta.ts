@@ -100,7 +100,7 @@ export const SESSION_IMPORT = defineMeta({
     file: {
       type: "string",
       description:
-        "File to import, or a session as search names it: claude:ID, codex:ID, pi:ID; - reads stdin.",
+        "File to import, or a session by its name in search: claude:ID, codex:ID, pi:ID; - reads stdin.",
       positional: true,
       required: true,
       value: "FILE",

@@ -1,4 +1,4 @@
-/** A session by its name, for whoever is to go on with it. */
+/** A session by its name, for the command that continues it. */
 import { Failure } from "@meridian/protocol"
 import { shellLine, type FoundSession, type World } from "@meridian/spaces"
 
@@ -8,7 +8,7 @@ import { readSessionName, type SessionName } from "./session-name.ts"
 
 type Surroundings = Pick<World, "env" | "cwd">
 
-/** Undefined when there is none. Throws for one of pi, which is no harness of ours. */
+/** Undefined if there is none. Throws for a session of pi, which is not one of our harnesses. */
 export const findSession = async (text: string, world: Surroundings): Promise<FoundSession | undefined> => {
   const name = readSessionName(text)
   if (name.keeper === "engine") return ofTheEngine(name.id, world)

@@ -1,6 +1,6 @@
 /**
- * The newest sessions other harnesses keep on this machine, for a shell that completes: nothing is opened but the index of the
- * search, which knows what they are called and where they were held. One it has not seen yet is there by its name alone.
+ * The newest sessions that other harnesses keep on this machine, for shell completion. It only opens the search
+ * index, which has their titles and folders. A session the index has not seen yet appears by its name alone.
  */
 import { join } from "node:path"
 
@@ -17,11 +17,11 @@ export interface KeptName {
   readonly name: string
   readonly changed: number
   readonly title?: string
-  /** Undefined when nobody has looked. */
+  /** Undefined if the index has not seen it. */
   readonly directory?: string
 }
 
-/** Newest first; a database that cannot be read has none. */
+/** Newest first. Empty for a database that cannot be read. */
 export const keptNames = (env: Environment, most: number): readonly KeptName[] => {
   const places = harnessPlaces(env)
   const ofFiles = describe(
@@ -63,7 +63,7 @@ const describe = (files: readonly NamedFile[], env: Environment): readonly KeptN
       }
     })
   } catch {
-    // Of another version, or damaged: the next search makes it anew.
+    // Another version, or damaged: the next search rebuilds it.
     return files.map(bare)
   }
 }
@@ -79,7 +79,7 @@ const ofOpencode = (path: string): readonly KeptName[] => {
       directory,
     }))
   } catch {
-    // Of another version, or damaged.
+    // Another version, or damaged.
     return []
   }
 }

@@ -71,7 +71,7 @@ const openFileConversation = (
   }
 }
 
-/** Of a harness that keeps each session in a file. */
+/** For a harness that keeps each session in a file. */
 export const fileOfSession = (name: SessionName, env: World["env"]): string | undefined =>
   keptFiles(harnessPlaces(env)).find(({ keeper, path }) => keeper === name.keeper && isNamed(path, name.id))
     ?.path

@@ -113,7 +113,7 @@ const lastOf = (
   return { space: chosen, record }
 }
 
-/** The harness whose chat has held this conversation; undefined when none has. */
+/** The harness whose chat has held this conversation, or undefined. */
 export const holderOf = (reference: string, space: string | undefined, state: State): string | undefined => {
   for (const found of listSpaces(state.place)) {
     if (found.tag !== "space" || (space !== undefined && found.space.id !== space)) continue

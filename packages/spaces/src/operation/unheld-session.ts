@@ -1,6 +1,7 @@
 /**
- * `--continue` of a conversation that no chat has held: one of the engine (imported, or made on the page or in an editor), or one
- * that was held in a harness without us, as search and completion name it (`claude:ID`). A new chat takes it up.
+ * `--continue` of a conversation that no chat has held: one of the engine (imported, or made on the page or in an
+ * editor), or one that was held in a harness without us, by its name in search and completion (`claude:ID`). A new
+ * chat adopts it.
  */
 import { resolve } from "node:path"
 
@@ -12,13 +13,13 @@ import { shellLine } from "./shell-words.ts"
 import type { State } from "./state.ts"
 import type { FoundSession, World } from "./world.ts"
 
-/** What `--continue` names, as chats know it: without the harness before an id that a chat of that harness has. */
+/** The reference as chats know it: without the harness in front, if a chat of that harness has the id. */
 export const asChatsKnowIt = (reference: string, space: string | undefined, state: State): string => {
   const [, harness, id] = FOREIGN.exec(reference) ?? []
   return id !== undefined && holderOf(id, space, state) === harness ? id : reference
 }
 
-/** Undefined: a chat has held it, or nobody knows it. */
+/** Undefined if a chat has held it, or if it is unknown. */
 export const unheldSession = async (
   reference: string,
   space: string | undefined,
@@ -35,7 +36,7 @@ const isChatId = (reference: string): boolean => /^c\d+$/.test(reference)
 
 const FOREIGN = /^(claude|codex|opencode|pi):(.+)$/
 
-/** A harness finds its conversations from where they were held. */
+/** A harness only finds its conversations from the folder they were held in. */
 const requireHere = (
   reference: string,
   directory: string,

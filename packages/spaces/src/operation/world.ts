@@ -14,7 +14,7 @@ export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP"
 export interface FoundSession {
   readonly harness: BuiltInHarness
   readonly id: string
-  /** Where it was held, and has to go on. */
+  /** The folder it was held in, where it must continue. */
   readonly directory?: string
 }
 
@@ -55,11 +55,12 @@ export interface World {
     | ((question: string, choices: readonly string[]) => Promise<number | undefined>)
     | undefined
   /**
-   * A session that is kept here: of the engine in this project, or of another harness by its name in search (`claude:ID`). Throws
-   * when it is there and no harness of ours goes on with it. Only the command knows the engine and what others keep.
+   * A session kept here: of this project's engine, or of another harness by its name in search (`claude:ID`). Throws
+   * if it exists but none of our harnesses can continue it. Only the command knows the engine and the sessions of
+   * others.
    */
   readonly findSession?: (name: string) => Promise<FoundSession | undefined>
-  /** Whether the reader asked for JSON (or gets it by mode): a launched harness then keeps off stdout. */
+  /** Whether the caller wants JSON (or gets it by mode): a launched harness then keeps off stdout. */
   readonly json: boolean
   /** `--config PATH`, which takes precedence over MERIDIAN_CONFIG. */
   readonly configPath: string | undefined

@@ -16,13 +16,13 @@ describe("the project of a folder", () => {
     },
   )
 
-  test("is the folder itself when nothing upward is a project", () => {
+  test("is the folder itself if no parent is a project", () => {
     const { folder, make } = scene()
     make("plain/sub")
     expect(findProject({ HOME: folder }, join(folder, "plain/sub"))).toBe(join(folder, "plain/sub"))
   })
 
-  test("is not the home folder above it, which has skills and state for all; to whoever stands there it is", () => {
+  test("is not the home folder above it, which has skills and state for all, except for a command in that folder itself", () => {
     const { folder, make } = scene()
     make("home/.agents/skills", "home/.meridian", "home/plain/sub", ".meridian")
     const env = { HOME: join(folder, "home") }
@@ -30,13 +30,13 @@ describe("the project of a folder", () => {
     expect(findProject(env, join(folder, "home"))).toBe(join(folder, "home"))
   })
 
-  test("is the home folder when that is a repository, as git says", () => {
+  test("is the home folder if that is a repository, as for git", () => {
     const { folder, make } = scene()
     make("home/.git", "home/plain")
     expect(findProject({ HOME: join(folder, "home") }, join(folder, "home/plain"))).toBe(join(folder, "home"))
   })
 
-  test("knows the home folder also by the name of a link to it", () => {
+  test("also knows the home folder by the name of a link to it", () => {
     const { folder, make } = scene()
     make("data/.meridian", "data/plain")
     symlinkSync(join(folder, "data"), join(folder, "home"))
@@ -45,7 +45,7 @@ describe("the project of a folder", () => {
     )
   })
 
-  test("is no temporary folder above it, whether it is told or anybody may write there", () => {
+  test("is never a temporary folder above it, whether configured or world-writable", () => {
     const { folder, make } = scene()
     make("told/.meridian", "told/plain", "shared/.git", "shared/plain")
     chmodSync(join(folder, "shared"), 0o1777)
@@ -56,7 +56,7 @@ describe("the project of a folder", () => {
     expect(findProject({}, join(folder, "shared"))).toBe(join(folder, "shared"))
   })
 
-  test("is a project that everybody may write to, as one in a container", () => {
+  test("may be a world-writable project, as in a container", () => {
     const { folder, make } = scene()
     make("open/.git", "open/src")
     chmodSync(join(folder, "open"), 0o777)

@@ -1,10 +1,11 @@
 /**
- * The project a command works in: the nearest folder upward that has state, a repository or skills, else the folder itself.
+ * The project a command works in: the nearest parent folder that has state, a repository or skills, else the folder
+ * itself.
  *
- * Everything lies in the home folder, in a temporary folder and in the root of the file system. What stands in one of them says
- * nothing about a folder below it, and would make one project of strangers: `~/.agents/skills` is where skills of all projects lie,
- * and anybody may put something into `/tmp`. It counts for whoever stands there. A repository of the home folder counts below it
- * as well: git says the same.
+ * Everything is below the home folder, a temporary folder or the root of the file system. Files in one of these say
+ * nothing about a folder below it, and would make one project of unrelated folders: `~/.agents/skills` holds skills
+ * for all projects, and anyone may put something into `/tmp`. They only count for a command in that folder itself. A
+ * repository in the home folder also counts below it, as it does for git.
  */
 import { existsSync, realpathSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -28,7 +29,7 @@ export const findProject = (env: Environment, cwd: string): string => {
 const REPOSITORY = ".git"
 const SIGNS = [".meridian", REPOSITORY, ".agents/skills"] as const
 
-/** As it is told, and where links lead. */
+/** The path as configured, and its real path. */
 const namesOf = (told = ""): readonly string[] => {
   if (told === "") return []
   try {
@@ -38,7 +39,7 @@ const namesOf = (told = ""): readonly string[] => {
   }
 }
 
-/** Anybody may write there, and remove only what is his own: `/tmp`. */
+/** Anyone may write there, but remove only their own files: `/tmp`. */
 const isForAll = (folder: string): boolean => {
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
   return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_ALL) !== 0

@@ -151,7 +151,7 @@ export const checkLog = (run: RunPlace, number: number): string => join(run.dire
 export const handoverFile = (run: RunPlace, attempt: number): string =>
   join(run.directory, `handover.attempt-${attempt}.md`)
 
-/** Set by --allow-foreign; a worker and a harness that we start inherit it. */
+/** Set by --allow-foreign. A worker and a harness that we start inherit it. */
 export const FOREIGN_VARIABLE = "MERIDIAN_ALLOW_FOREIGN"
 
 const ROOT = 0
