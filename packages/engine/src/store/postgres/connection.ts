@@ -48,6 +48,13 @@ export const openConnection = (options: ConnectionOptions): Connection => {
   const { monotonic, sleep, onAnswer } = options
   let client: Promise<Client> | undefined
   let closed = false
+  /** Our statements are few and always the same words: the server plans each once for a connection. */
+  const names = new Map<string, string>()
+  const nameOf = (sql: string): string => {
+    const name = names.get(sql) ?? `s${names.size}`
+    names.set(sql, name)
+    return name
+  }
   /** One question at a time. A transaction counts as a single question. */
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -75,8 +82,9 @@ export const openConnection = (options: ConnectionOptions): Connection => {
       try {
         const opened = await current()
         const answer = await body(async (sql, values) => {
-          const { rows } = await opened.query<QueryResultRow>(sql, values === undefined ? [] : [...values])
-          return rows
+          if (values === undefined) return (await opened.query<QueryResultRow>(sql)).rows
+          const prepared = { name: nameOf(sql), text: sql, values: [...values] }
+          return (await opened.query<QueryResultRow>(prepared)).rows
         })
         onAnswer(sentAt)
         return answer
