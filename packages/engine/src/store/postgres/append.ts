@@ -2,9 +2,9 @@
  * Compare and append, for many sessions in one statement. The rows of the sessions are locked in the order of their keys.
  * Each session succeeds or fails alone; one commit and one flush serve all of them.
  *
- * An answer may get lost. The statement is then sent again, and refused when it was stored the first time: then the events
- * at this place carry our mark. That is asked behind the refusal: a statement sees what was there when it began, and the
- * first try may have ended while the second waited for its lock.
+ * An answer may get lost. Then the statement is sent again, and refused if the first attempt stored the events: the events at
+ * this place carry our mark. We look for the mark after the refusal, because a statement does not see what was committed
+ * while it waited for its lock.
  */
 import { parseList } from "@meridian/protocol"
 
@@ -103,7 +103,7 @@ const outcomeOf = (write: Write, row: Row | undefined, isOurs: boolean): Outcome
   return { kind: "taken", claim: { kind: claim.kind, id: claim.id } }
 }
 
-/** Those among refused writes that were stored before, by a try whose answer got lost: the log has their mark. */
+/** Refused writes that an earlier attempt stored: the log has their mark. */
 const storedBefore = async (
   query: Query,
   schema: string,
@@ -121,7 +121,7 @@ const storedBefore = async (
 
 type RowKind = Exclude<keyof IndexRows, "interruptSeq">
 
-/** Which kinds of rows a statement takes. Most writes bring none or the usual ones, and pay for no others. */
+/** The kinds of rows that each form of the statement writes. Most appends bring none or the usual ones, and pay for no others. */
 const TAKEN_BY = {
   plain: [],
   usual: ["names", "inputs", "doneInputs", "settled"],
@@ -139,10 +139,10 @@ const formOf = (writes: readonly Write[]): Form => {
 
 const values = (form: Form, writes: readonly Write[]): readonly unknown[] => {
   const events = writes.flatMap((write) => write.events)
-  /** Where those of each write end among all of them. */
+  /** Where the events of each write end among all events. */
   let end = 0
   const ends = writes.map((write) => (end += write.events.length))
-  /** Each with the session it belongs to, as a set of records. */
+  /** Rows of one kind as a set of records, each with its session's key. */
   const records = (kind: RowKind): string =>
     JSON.stringify(writes.flatMap(({ key, rows }) => rows[kind].map((row) => Object.assign({ key }, row))))
   return [
@@ -166,8 +166,8 @@ const values = (form: Form, writes: readonly Write[]): readonly unknown[] => {
 const ANYONE = -1
 
 /**
- * Grows with the number of writes and no faster: the events of a write are a slice of all of them, and what depends on a
- * write looks its key up in one array. A join would compare each with each.
+ * Its cost grows linearly with the number of writes: the events of a write are a slice of all events, and rows find their
+ * write in one array of keys. A join would compare every row with every write.
  */
 const statement = (schema: string, form: Form): string => {
   const hasNames = form !== "plain"

@@ -48,7 +48,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
   const { monotonic, sleep, onAnswer } = options
   let client: Promise<Client> | undefined
   let closed = false
-  /** Our statements are few and always the same words: the server plans each once for a connection. */
+  /** There are few statements, always with the same text. A name lets the server plan each once per connection. */
   const names = new Map<string, string>()
   const nameOf = (sql: string): string => {
     const name = names.get(sql) ?? `s${names.size}`

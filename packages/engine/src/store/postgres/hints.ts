@@ -1,6 +1,9 @@
 /**
  * Hints to other nodes that something was appended. They are sent after the commit, several at once: inside it they would
  * make every commit of the database wait for the others. A hint may get lost; nothing depends on it.
+ *
+ * A node that is alone sends no hints, because each costs a commit. A new node greets the others. Whoever was alone until
+ * then answers that everything may have changed, which covers all hints that were not sent before.
  */
 import { listAt, parseObject, textAt } from "@meridian/protocol"
 
@@ -15,6 +18,10 @@ export interface Hints {
   readonly receive: (payload: string) => void
   /** Undefined: some session, it is not known which. */
   readonly onHint: (hear: (session: string | undefined) => void) => () => void
+  /** Tells the others that this node is here. */
+  readonly greet: () => Promise<void>
+  /** What the server answered to a question sent at `sentAt`: whether there are other nodes. */
+  readonly noteOthers: (areThere: boolean, sentAt: number) => void
   /** Asks the other nodes for work. */
   readonly ask: (demand: Asked) => Promise<void>
   readonly onAsked: (hear: (demand: Asked) => void) => () => void
@@ -31,8 +38,9 @@ export const openHints = (options: {
   readonly connection: () => Connection
   /** Called when there is something to send. */
   readonly onDue: () => void
+  readonly monotonic: () => number
 }): Hints => {
-  const { schema, me } = options
+  const { schema, me, monotonic } = options
   const channel = `meridian_${schema.replaceAll('"', "")}`
   const due = new Set<string>()
   const listeners = new Set<(session: string | undefined) => void>()
@@ -40,19 +48,40 @@ export const openHints = (options: {
   const hear = (session: string | undefined): void => {
     for (const listener of listeners) listener(session)
   }
+  let isAlone = false
+  let heardAt = -Infinity
+  /** The next hint says that everything may have changed. */
+  let allDue = false
+
+  const notify = async (payload: object): Promise<void> => {
+    await options.connection().ask("select pg_notify($1, $2)", [channel, JSON.stringify(payload)])
+  }
+  const hearOthers = (): void => {
+    heardAt = monotonic()
+    if (!isAlone) return
+    isAlone = false
+    allDue = true
+    options.onDue()
+  }
 
   return {
     tell: (session) => {
+      if (isAlone) return
       due.add(session)
       options.onDue()
     },
     send: async () => {
-      const sessions = [...due]
+      const full = { by: me, named: [...due] }
+      const fits = !allDue && Buffer.byteLength(JSON.stringify(full)) < PAYLOAD_BYTES
       due.clear()
-      const payload = (named: readonly string[]): string => JSON.stringify({ by: me, named })
-      const full = payload(sessions)
-      const text = Buffer.byteLength(full) < PAYLOAD_BYTES ? full : payload([])
-      await options.connection().ask("select pg_notify($1, $2)", [channel, text])
+      allDue = false
+      await notify(fits ? full : { by: me, named: [] })
+    },
+    greet: () => notify({ by: me, named: [] }),
+    noteOthers: (areThere, sentAt) => {
+      if (areThere) hearOthers()
+      // If a node greeted us after the question was sent, the next answer will include it.
+      else if (heardAt < sentAt) isAlone = true
     },
     listen: async (query) => {
       await query(`listen "${channel}"`)
@@ -62,6 +91,7 @@ export const openHints = (options: {
     receive: (payload) => {
       const hint = parseObject(payload)
       if (textAt(hint, "by") === me) return
+      hearOthers()
       const session = textAt(hint, "ask")
       if (session !== undefined) {
         const seq = Number(hint?.["seq"] ?? 0)
@@ -76,11 +106,7 @@ export const openHints = (options: {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    ask: async ({ session, forced, seq }) => {
-      await options
-        .connection()
-        .ask("select pg_notify($1, $2)", [channel, JSON.stringify({ by: me, ask: session, forced, seq })])
-    },
+    ask: ({ session, forced, seq }) => notify({ by: me, ask: session, forced, seq }),
     onAsked: (listener) => {
       askers.add(listener)
       return () => void askers.delete(listener)

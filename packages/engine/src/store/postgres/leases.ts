@@ -6,6 +6,7 @@
 import { findStranded, type Stranded } from "../../domain/stranded.ts"
 import type { Acquisition, Asked, Fence } from "../../port/store.ts"
 import type { Connection, Row } from "./connection.ts"
+import { openGroupQueue } from "./group-queue.ts"
 import { HOST, type NodeOffer, type Workers } from "./workers.ts"
 
 export interface LeaseBook {
@@ -19,10 +20,14 @@ export interface LeaseBook {
   readonly canClaim: () => Promise<boolean>
   readonly isCurrent: (fence: Fence) => Promise<boolean>
   readonly rest: (fence: Fence) => void
-  /** If it fails, `giveBack` does it. */
+  /** If it fails, `giveBackStray` does it. */
   readonly release: (fence: Fence) => Promise<void>
-  /** Releases resting leases, and any other lease that is recorded for this node but not in use. */
-  readonly giveBack: () => Promise<void>
+  /** Releases the leases that have rested this long, in one statement. Says whether none rests any more. */
+  readonly giveBackRested: (ms: number) => Promise<boolean>
+  /** Releases leases that are recorded for this node but neither in use nor resting here. */
+  readonly giveBackStray: () => Promise<void>
+  /** In use here, or resting. */
+  readonly isHeld: (session: string) => boolean
   readonly ownersElsewhere: () => Promise<ReadonlyMap<string, string>>
   /** Which of these owners are other nodes and not lost. */
   readonly aliveElsewhere: (
@@ -43,13 +48,18 @@ export const openLeaseBook = (options: {
   readonly workers: Workers
   readonly offer: NodeOffer
   readonly wall: () => number
+  readonly monotonic: () => number
+  /** The last event of a session that this node knows. */
+  readonly seqOf: (session: string) => number
 }): LeaseBook => {
-  const { connection, schema, workers, wall } = options
+  const { connection, schema, workers, wall, monotonic, seqOf } = options
   const { places, workspaces, format } = options.offer
   const { me } = workers
   /** Leases in use, resting, or just requested. These are not released behind our back. */
   const held = new Map<string, Fence | undefined>()
-  const resting = new Map<string, Fence>()
+  const resting = new Map<string, Rest>()
+  /** Claims on their way. They may record leases for this node before it knows which. */
+  let claims = 0
 
   const room = (): number => (workers.isRetired() ? 0 : places - held.size)
 
@@ -62,39 +72,80 @@ export const openLeaseBook = (options: {
     select t.key, t.fence, t.seq, $2, ${SERVER_TIME} from taken t where t.was is distinct from $2`
   const MAY = `s.format <= $3::int and s.workspace = any($4::text[])`
 
-  const restAll = (rows: readonly Row[]): readonly string[] =>
+  const restAll = (rows: readonly Row[], since: number): readonly string[] =>
     rows.map((row) => {
       const fence = { session: String(row["id"]), number: Number(row["fence"]) }
       held.set(fence.session, fence)
-      resting.set(fence.session, fence)
+      resting.set(fence.session, { fence, since, seq: Number(row["seq"]) })
       return fence.session
     })
 
-  const take = async (session: string, lost: readonly string[]) => {
-    const [row] = await connection.ask(
-      `with old as (
-         select key, owner, host, format from ${schema}.session where id = $4 and published for update),
-       alive as (
-         update ${schema}.worker set beat = beat + 1 where id = $1),
-       taken as (
-         update ${schema}.session s set ${TAKEN} from old
-         where s.key = old.key and s.format <= $3::int
-           and (old.owner is null or old.owner = $1 or old.owner = any($5::text[]))
-         returning s.key, s.fence, s.seq, old.host as was),
-       stays as (${STAYS})
-       select old.owner, old.format, taken.fence, taken.seq from old left join taken on taken.key = old.key`,
-      [...TAKER, session, lost],
-    )
-    return row
+  const claiming = async (ask: () => Promise<readonly Row[]>): Promise<readonly string[]> => {
+    const sentAt = monotonic()
+    claims += 1
+    try {
+      return restAll(await ask(), sentAt)
+    } finally {
+      claims -= 1
+    }
   }
 
-  const takeUp = async (session: string, rested: Fence): Promise<Acquisition | undefined> => {
+  /** Leases taken at the same moment share one statement and one commit. */
+  const takes = openGroupQueue<Take, Row | undefined>({
+    lanes: [
+      async (wanted) => {
+        const rows = await connection.ask(
+          `with old as (
+             select key, id, owner, host, format from ${schema}.session
+             where id = any($4::text[]) and published order by key for update),
+           alive as (
+             update ${schema}.worker set beat = beat + 1 where id = $1),
+           taken as (
+             update ${schema}.session s set ${TAKEN} from old
+             where s.key = old.key and s.format <= $3::int
+               and (old.owner is null or old.owner = $1 or old.owner = any($5::text[]))
+             returning s.key, s.fence, s.seq, old.host as was),
+           stays as (${STAYS})
+           select old.id, old.owner, old.format, taken.fence, taken.seq
+           from old left join taken on taken.key = old.key`,
+          [...TAKER, wanted.map(({ key }) => key), wanted.flatMap(({ lost }) => lost)],
+        )
+        const byId = new Map(rows.map((row) => [String(row["id"]), row]))
+        return wanted.map(({ key }) => byId.get(key))
+      },
+    ],
+    most: MOST_AT_ONCE,
+  })
+  const take = (session: string, lost: readonly string[]): Promise<Row | undefined> =>
+    takes.join({ key: session, lost })
+
+  /**
+   * A lease that came to rest a moment ago is still ours, because nobody takes over so soon. The first append checks this,
+   * and whether others have appended meanwhile.
+   */
+  const takeUp = async ({ fence, since, seq }: Rest): Promise<Acquisition | undefined> => {
+    const { session, number } = fence
+    if (monotonic() - since < FRESH_MS)
+      return { kind: "acquired", fence, abandoned: false, seq: Math.max(seq, seqOf(session)) }
     const [row] = await connection.ask(
       `select seq from ${schema}.session where id = $1 and published and fence = $2 and owner = $3`,
-      [session, rested.number, me],
+      [session, number, me],
     )
     if (row === undefined) return undefined
-    return { kind: "acquired", fence: rested, abandoned: false, seq: Number(row["seq"]) }
+    return { kind: "acquired", fence, abandoned: false, seq: Number(row["seq"]) }
+  }
+
+  const giveBack = async (fences: readonly Fence[]): Promise<void> => {
+    if (fences.length === 0) return
+    await connection.ask(
+      `with given as (select * from unnest($2::text[], $3::bigint[]) g(id, fence)),
+       locked as (
+         select s.key, s.fence from ${schema}.session s join given g on g.id = s.id
+         where s.owner = $1 and s.fence = g.fence order by s.key for update of s)
+       update ${schema}.session s set owner = null from locked l
+       where s.key = l.key and s.owner = $1 and s.fence = l.fence`,
+      [me, fences.map(({ session }) => session), fences.map(({ number }) => number)],
+    )
   }
 
   const acquireFresh = async (session: string): Promise<Acquisition> => {
@@ -121,7 +172,7 @@ export const openLeaseBook = (options: {
       resting.delete(session)
       held.set(session, undefined)
       try {
-        const again = rest === undefined ? undefined : await takeUp(session, rest)
+        const again = rest === undefined ? undefined : await takeUp(rest)
         const acquired = again ?? (await acquireFresh(session))
         if (acquired.kind === "acquired") held.set(session, acquired.fence)
         else held.delete(session)
@@ -133,8 +184,9 @@ export const openLeaseBook = (options: {
     },
     claim: async () => {
       if (room() <= 0) return []
-      const rows = await connection.ask(
-        `with free as (
+      return claiming(() =>
+        connection.ask(
+          `with free as (
            select s.key, s.host from ${schema}.session s where ${unclaimed(schema, "$5::bigint")} and ${MAY}
            order by coalesce(s.parked_until, (
              select min(i.admitted) from ${schema}.input i where i.session = s.key and i.resume), 0), s.key
@@ -143,10 +195,10 @@ export const openLeaseBook = (options: {
            update ${schema}.session s set ${TAKEN} from free where s.key = free.key
            returning s.key, s.id, s.fence, s.seq, free.host as was),
          stays as (${STAYS})
-         select id, fence from taken`,
-        [...TAKER, workspaces, wall(), room()],
+         select id, fence, seq from taken`,
+          [...TAKER, workspaces, wall(), room()],
+        ),
       )
-      return restAll(rows)
     },
     canClaim: async () => {
       if (room() <= 0) return false
@@ -163,24 +215,33 @@ export const openLeaseBook = (options: {
       return row?.["fence"] === number
     },
     rest: (fence) => {
-      resting.set(fence.session, fence)
+      resting.set(fence.session, { fence, since: monotonic(), seq: 0 })
     },
     release: async (fence) => {
       if (held.get(fence.session)?.number === fence.number) held.delete(fence.session)
-      await connection.ask(
-        `update ${schema}.session set owner = null where id = $1 and fence = $2 and owner = $3`,
-        [fence.session, fence.number, me],
-      )
+      await giveBack([fence])
     },
-    giveBack: async () => {
-      for (const [session, fence] of resting)
-        if (held.get(session)?.number === fence.number) held.delete(session)
-      resting.clear()
-      await connection.ask(
-        `update ${schema}.session set owner = null where owner = $1 and published and not (id = any($2::text[]))`,
-        [me, [...held.keys()]],
-      )
+    giveBackRested: async (ms) => {
+      const now = monotonic()
+      const over = [...resting.values()].filter(({ since }) => now - since >= ms).map(({ fence }) => fence)
+      for (const { session, number } of over) {
+        resting.delete(session)
+        if (held.get(session)?.number === number) held.delete(session)
+      }
+      await giveBack(over)
+      return resting.size === 0
     },
+    giveBackStray: async () => {
+      const rows = await connection.ask(
+        `select id, fence from ${schema}.session where owner = $1 and published`,
+        [me],
+      )
+      // A claim on its way may own some of these. The next round knows.
+      if (claims > 0) return
+      const fences = rows.map((row) => ({ session: String(row["id"]), number: Number(row["fence"]) }))
+      await giveBack(fences.filter(({ session }) => !held.has(session)))
+    },
+    isHeld: (session) => held.get(session) !== undefined,
     ownersElsewhere: async () => {
       const rows = await connection.ask(
         `select id, owner from ${schema}.session where published and owner is not null and owner <> $1 order by key`,
@@ -198,18 +259,20 @@ export const openLeaseBook = (options: {
     hasRoom: (session) => held.has(session) || room() > 0,
     takeAsked: async ({ session, seq }) => {
       if (room() <= 0 || held.has(session)) return false
-      const rows = await connection.ask(
-        `with free as (
+      const taken = await claiming(() =>
+        connection.ask(
+          `with free as (
            select s.key, s.host from ${schema}.session s
            where s.id = $5 and s.seq = $6 and s.owner is null and s.published and ${MAY} for update of s skip locked),
          taken as (
            update ${schema}.session s set ${TAKEN} from free where s.key = free.key
            returning s.key, s.id, s.fence, s.seq, free.host as was),
          stays as (${STAYS})
-         select id, fence from taken`,
-        [...TAKER, workspaces, session, seq],
+         select id, fence, seq from taken`,
+          [...TAKER, workspaces, session, seq],
+        ),
       )
-      return restAll(rows).length > 0
+      return taken.length > 0
     },
     stranded: async (keys) => {
       if (keys.length === 0) return new Map()
@@ -233,6 +296,24 @@ export const openLeaseBook = (options: {
     },
   }
 }
+
+interface Rest {
+  readonly fence: Fence
+  readonly since: number
+  /** The session's last event when it was claimed; 0 when this node knows at least as much. */
+  readonly seq: number
+}
+
+interface Take {
+  /** The session. */
+  readonly key: string
+  /** Owners from whom it may be taken. */
+  readonly lost: readonly string[]
+}
+
+const MOST_AT_ONCE = 64
+/** How long an answer proves ownership: no session is taken over this soon after its owner got an answer. */
+export const FRESH_MS = 1_000
 
 /** Free sessions that have work. `now`: milliseconds, as SQL. */
 export const unclaimed = (schema: string, now: string): string =>

@@ -1,6 +1,8 @@
 /**
  * The rows of the sessions that this node uses, in an in-memory SQLite, filled by the same projector as a single-machine
  * database. They are derived: they may be dropped at any time, and are read again from the log on the server.
+ *
+ * New events are projected when somebody reads the session. Drains work on the folded session, so often nobody does.
  */
 import { decodeEvent, type EventRow } from "@meridian/protocol"
 
@@ -12,15 +14,20 @@ import { createProjector } from "../sqlite/projector.ts"
 import { createRowRemoval } from "../sqlite/removal.ts"
 import { positionOf } from "../sqlite/schema.ts"
 import { createSearch } from "../sqlite/search.ts"
-import { nextSummary, NO_SUMMARY, type LogSummary } from "./summary.ts"
+import { NO_SUMMARY, type LogSummary } from "./summary.ts"
 
 export interface Mirror
   extends EventReader, MessageReader, Pick<Lists, "inputs" | "input" | "requests" | "questions"> {
   readonly search: ReturnType<typeof createSearch>
   /** What this node knows of a session; undefined: nothing. */
   readonly known: (session: string) => Known | undefined
-  /** Adds rows that directly follow the known ones. Others are ignored; the reader reads on instead. */
-  readonly add: (session: string, key: number, rows: readonly EventRow[]) => void
+  /**
+   * Adds rows that directly follow the known ones, and the summary after them. Others are ignored; the reader reads on
+   * instead.
+   */
+  readonly add: (session: string, key: number, rows: readonly EventRow[], summary: LogSummary) => void
+  /** Projects what is known of a session, so that it can be read. */
+  readonly project: (session: string) => void
   readonly drop: (session: string) => void
   readonly close: () => void
 }
@@ -34,6 +41,8 @@ export interface Known {
 
 interface Entry extends Known {
   readonly bytes: number
+  /** The newest rows, not projected yet. */
+  readonly unread: EventRow[]
 }
 
 export const openMirror = (mostBytes = MOST_BYTES): Mirror => {
@@ -77,22 +86,29 @@ export const openMirror = (mostBytes = MOST_BYTES): Mirror => {
     questions: lists.questions,
     search: createSearch(database, log),
     known: (session) => entries.get(session),
-    add: (session, key, rows) => {
-      const entry = entries.get(session) ?? { key, seq: 0, summary: NO_SUMMARY, bytes: 0 }
+    add: (session, key, rows, summary) => {
+      const entry = entries.get(session) ?? { key, seq: 0, summary: NO_SUMMARY, bytes: 0, unread: [] }
       if (rows.length === 0 || rows[0]?.seq !== entry.seq + 1 || entry.key !== key) return
-      let { seq, summary, bytes: size } = entry
+      let { bytes: size } = entry
+      for (const row of rows) {
+        size += row.data.length + ROW_BYTES
+        entry.unread.push(row)
+      }
+      keep(session, { key, seq: entry.seq + rows.length, summary, bytes: size, unread: entry.unread })
+    },
+    project: (session) => {
+      const entry = entries.get(session)
+      if (entry === undefined || entry.unread.length === 0) return
+      const { key, seq, summary, unread } = entry
       database.transact(() => {
-        for (const row of rows) {
+        for (const row of unread) {
           const event = decodeEvent(row)
           insertEvent.run(positionOf(key, row.seq), row.type, row.time, row.data)
           if (event.type !== "unknown") projector.project(key, event)
-          summary = nextSummary(summary, event)
-          seq = row.seq
-          size += row.data.length + ROW_BYTES
         }
         moveSession.run(seq, summary.updated, key)
       })
-      keep(session, { key, seq, summary, bytes: size })
+      unread.length = 0
     },
     drop,
     close: database.close,

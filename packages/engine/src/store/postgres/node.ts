@@ -12,7 +12,13 @@ import { Ids } from "../../port/ids.ts"
 import { inBackground, monotonicMs } from "../../port/time.ts"
 import { readAddress, type Address } from "./address.ts"
 import { ask } from "./ask.ts"
-import { openConnection, shareConnections, type Connection, type ConnectionOptions } from "./connection.ts"
+import {
+  openConnection,
+  shareConnections,
+  type Connection,
+  type ConnectionOptions,
+  type Query,
+} from "./connection.ts"
 import { openHints, type Hints } from "./hints.ts"
 import { agreeOnToken, migrate, requireOwnConnection } from "./migrate.ts"
 import { FORMAT } from "./schema.ts"
@@ -94,14 +100,20 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
       )
 
     const reads = shareConnections(yield* Effect.all(Array.from({ length: READERS }, () => link())))
-    const lanes = yield* Effect.all(Array.from({ length: LANES }, () => link()))
+    const lanes = yield* Effect.all(Array.from({ length: LANES }, () => link({ prepare: planOnce })))
     yield* ask(() => migrate(reads, address, options.migrate ?? false))
 
     const { schema } = address
     const identity = yield* ask(() => identityOf(reads, schema))
     const token = yield* ask(() => agreeOnToken(reads, address, options.token, offer.places > 0))
     const hintsDue = Latch.makeUnsafe(false)
-    const hints = openHints({ schema, me, connection: () => control, onDue: () => hintsDue.openUnsafe() })
+    const hints = openHints({
+      schema,
+      me,
+      monotonic,
+      connection: () => control,
+      onDue: () => hintsDue.openUnsafe(),
+    })
     const workers = openWorkers({
       connection: reads,
       schema,
@@ -120,13 +132,17 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
       },
       onNotification: hints.receive,
     })
-    yield* ask(workers.beat)
-    yield* ask(() => control.ask("select 1"))
+    const beat = async (): Promise<void> => {
+      const sentAt = monotonic()
+      hints.noteOthers(await workers.beat(), sentAt)
+    }
+    yield* ask(beat)
+    yield* ask(hints.greet)
     yield* Effect.addFinalizer(() => Effect.ignore(ask(async () => (isGone() ? undefined : workers.leave()))))
 
     const every: Node["every"] = (ms, body) =>
       Effect.ignore(ask(body)).pipe(Effect.delay(ms), Effect.forever, inBackground, Effect.forkScoped)
-    yield* every(Math.max(20, Math.floor(leaseMs / 6)), () => (isGone() ? control.close() : workers.beat()))
+    yield* every(Math.max(20, Math.floor(leaseMs / 6)), () => (isGone() ? control.close() : beat()))
     yield* every(Math.max(20, Math.floor(leaseMs / 10)), async () => {
       if (isSilent()) hints.tellAll()
     })
@@ -153,6 +169,23 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
       every,
     }
   })
+
+/**
+ * Appends read every table by its key. The statistics of young tables suggest other plans, and planning each append anew
+ * costs more than running it.
+ */
+const planOnce = async (query: Query): Promise<void> => {
+  await query(
+    [
+      "plan_cache_mode = force_generic_plan",
+      "enable_seqscan = off",
+      "enable_hashjoin = off",
+      "enable_mergejoin = off",
+    ]
+      .map((setting) => `set ${setting}`)
+      .join("; "),
+  )
+}
 
 const identityOf = async (connection: Connection, schema: string): Promise<string> => {
   const [row] = await connection.ask(`select id from ${schema}.store`)

@@ -1,9 +1,10 @@
 /** Reads one session: first brings this node's rows up to date with the server, then reads from them. */
-import { Failure } from "@meridian/protocol"
+import { decodeEvent, Failure } from "@meridian/protocol"
 
 import { LIMITS } from "../../domain/limits.ts"
 import type { Mirror } from "./mirror.ts"
 import type { Head, ServerRows } from "./rows.ts"
+import { nextSummary, NO_SUMMARY } from "./summary.ts"
 
 export interface SessionReader {
   /** The session's row, after reading everything up to it; undefined when the session does not exist. */
@@ -23,12 +24,12 @@ export const createSessionReader = (options: {
 
   const readOn = async ({ id, key, seq }: Head): Promise<void> => {
     for (;;) {
-      const after = mirror.known(id)?.seq ?? 0
+      const { seq: after, summary: before } = mirror.known(id) ?? { seq: 0, summary: NO_SUMMARY }
       if (after >= seq) return
       const page = await rows.events(key, after, LIMITS.eventsPerPage)
       // The session was deleted while we read.
       if (page.length === 0) return
-      mirror.add(id, key, page)
+      mirror.add(id, key, page, page.map(decodeEvent).reduce(nextSummary, before))
     }
   }
 
@@ -51,7 +52,9 @@ export const createSessionReader = (options: {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         const head = await refresh(session)
         if (head === undefined) return missing
-        if ((mirror.known(session)?.seq ?? 0) >= head.seq) return body()
+        if ((mirror.known(session)?.seq ?? 0) < head.seq) continue
+        mirror.project(session)
+        return body()
       }
       return missing
     },

@@ -23,11 +23,11 @@ import type {
   Store,
   StoreVerbs,
 } from "../../port/store.ts"
-import { openAppendQueue } from "./append-queue.ts"
 import { sendInAnyCase, type Outcome, type Write } from "./append.ts"
 import { ask, heard } from "./ask.ts"
 import { createDrafts } from "./drafts.ts"
-import { openLeaseBook } from "./leases.ts"
+import { openGroupQueue } from "./group-queue.ts"
+import { FRESH_MS, openLeaseBook } from "./leases.ts"
 import { openMirror } from "./mirror.ts"
 import { openNode, type NodeOptions } from "./node.ts"
 import { createOutputs } from "./outputs.ts"
@@ -40,9 +40,7 @@ import { createWriter } from "./writer.ts"
 export const postgresStore = (options: NodeOptions): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
   storeLayer(openPostgresStore(options))
 
-const MOST_AT_ONCE = 64
-/** An intent sent longer ago is confirmed before we act on it. */
-const FRESH_MS = 1_000
+const MOST_AT_ONCE = 32
 
 export const openPostgresStore = (
   options: NodeOptions,
@@ -57,8 +55,16 @@ export const openPostgresStore = (
     )
     const rows = createServerRows(reads, schema)
     const reader = createSessionReader({ rows, mirror, database: shown })
-    const book = openLeaseBook({ connection: reads, schema, workers, offer, wall: node.wall })
-    const queue = openAppendQueue<Write, Outcome>({
+    const book = openLeaseBook({
+      connection: reads,
+      schema,
+      workers,
+      offer,
+      wall: node.wall,
+      monotonic,
+      seqOf: (session) => mirror.known(session)?.seq ?? 0,
+    })
+    const queue = openGroupQueue<Write, Outcome>({
       lanes: node.lanes.map((lane) => (writes) => sendInAnyCase(lane.ask, schema, writes)),
       most: MOST_AT_ONCE,
     })

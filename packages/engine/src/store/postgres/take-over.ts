@@ -42,12 +42,23 @@ export const openLeases = (options: {
     yield* node.every(Math.max(20, Math.floor(leaseMs / 6)), async () => {
       if (isGone()) return
       for (const tell of proven) tell(node.provenMs())
-      await book.giveBack()
+      await book.giveBackStray()
     })
     const restDue = Latch.makeUnsafe(false)
     yield* restDue.await.pipe(
       Effect.andThen(restDue.close),
-      Effect.andThen(Effect.delay(Effect.ignore(ask(book.giveBack)), REST_MS)),
+      Effect.andThen(
+        Effect.repeat(
+          Effect.orElseSucceed(
+            Effect.delay(
+              ask(() => book.giveBackRested(REST_MS)),
+              REST_MS,
+            ),
+            () => true,
+          ),
+          { until: (isDone) => isDone },
+        ),
+      ),
       Effect.forever,
       inBackground,
       Effect.forkScoped,
@@ -115,6 +126,7 @@ export const openLeases = (options: {
         ),
       isHeldElsewhere: (session) =>
         ask(async () => {
+          if (book.isHeld(session)) return false
           const owner = (await rows.head(session))?.owner
           return (await book.aliveElsewhere([owner])).has(owner)
         }),

@@ -1,8 +1,9 @@
 /**
- * Texts as one parameter, the way the server itself writes an array down: length before each, nothing escaped and nothing
- * parsed. A group of appends is mostly quotes, and quoting them again cost more than anything else about it.
+ * Encodes texts as one parameter in the server's binary form of an array, so that nothing is escaped or parsed. Escaping the
+ * JSON of a group of appends cost more than anything else about it.
  *
- * Header: dimensions, whether there are nulls, the type of an element; then the number of elements and the first index.
+ * The header: number of dimensions, whether there are nulls, element type, number of elements, first index. Then each text
+ * after its length in bytes.
  */
 export const textArray = (texts: readonly string[]): Buffer => {
   const lengths = texts.map((text) => Buffer.byteLength(text))

@@ -10,8 +10,8 @@ import type { Connection, Query, Row } from "./connection.ts"
 
 export interface Workers {
   readonly me: string
-  /** A sign of life. */
-  readonly beat: () => Promise<void>
+  /** A sign of life. Returns whether there are other nodes. */
+  readonly beat: () => Promise<boolean>
   /** Which of these nodes are lost. */
   readonly lost: (ids: readonly string[]) => Promise<ReadonlySet<string>>
   /** Forgets lost nodes that hold no sessions. */
@@ -99,12 +99,14 @@ export const openWorkers = (options: {
     },
     // The row may be gone, because another node took us for lost. We are here again, without sessions.
     beat: async () => {
-      await connection.ask(
+      const [row] = await connection.ask(
         `insert into ${schema}.worker (id, presence, host, places, workspaces, format, address, draining, beat)
          values ($1, $2, $3, $4, $5, $6, $7, $8, 1)
-         on conflict (id) do update set beat = ${schema}.worker.beat + 1, draining = $8`,
+         on conflict (id) do update set beat = ${schema}.worker.beat + 1, draining = $8
+         returning exists (select 1 from ${schema}.worker w where w.id <> $1) as others`,
         [me, presence, HOST, places, workspaces, format, address ?? null, retired],
       )
+      return row?.["others"] === true
     },
     takePlace: async (query) => {
       // An old connection of ours may still hold the lock. Then it vouches for us until the server drops it.

@@ -5,11 +5,11 @@
 import type { DurableEvent } from "@meridian/protocol"
 
 import type { Append, Appended, Removed, HeldAt } from "../../port/store.ts"
-import type { AppendQueue } from "./append-queue.ts"
 import { sendWrites, type Outcome, type Write } from "./append.ts"
 import { isUniqueViolation, type Connection, type Query } from "./connection.ts"
+import type { GroupQueue } from "./group-queue.ts"
 import type { Mirror } from "./mirror.ts"
-import { prepareWrite } from "./prepare-write.ts"
+import { prepareWrite, type PreparedWrite } from "./prepare-write.ts"
 import type { SessionReader } from "./reader.ts"
 import { NO_SUMMARY, summaryText } from "./summary.ts"
 
@@ -26,7 +26,7 @@ export interface Writer {
 export const createWriter = (options: {
   readonly schema: string
   readonly connection: Connection
-  readonly queue: AppendQueue<Write, Outcome>
+  readonly queue: GroupQueue<Write, Outcome>
   readonly mirror: Mirror
   readonly reader: SessionReader
   readonly newMark: () => string
@@ -44,8 +44,8 @@ export const createWriter = (options: {
     return row !== undefined && row["seq"] === after ? { kind: "stored" } : { kind: "moved" }
   }
 
-  const add = (session: string, { key, events }: Write): Answer => {
-    mirror.add(session, key, events)
+  const add = (session: string, { write: { key, events }, summary }: PreparedWrite): Answer => {
+    mirror.add(session, key, events, summary)
     onStored(session)
     return { kind: "stored" }
   }
@@ -59,7 +59,7 @@ export const createWriter = (options: {
       const proved = await prove(append)
       return proved.kind === "stored" ? { kind: "moved" } : proved
     }
-    const { write } = prepareWrite({
+    const prepared = prepareWrite({
       key: known.key,
       fence: fence?.number,
       after,
@@ -67,8 +67,8 @@ export const createWriter = (options: {
       mark: newMark(),
       events: dated(append),
     })
-    const outcome = await queue.join(write)
-    return outcome.kind === "stored" ? add(session, write) : refusal(outcome)
+    const outcome = await queue.join(prepared.write)
+    return outcome.kind === "stored" ? add(session, prepared) : refusal(outcome)
   }
 
   /** The first append creates the session's row, in the same transaction. */
@@ -76,7 +76,7 @@ export const createWriter = (options: {
     const mark = newMark()
     for (let tries = 0; ; tries += 1)
       try {
-        const { write, outcome } = await connection.transact<Made>(async (query) => {
+        const { prepared, outcome } = await connection.transact<Made>(async (query) => {
           const [row] = await query(
             `insert into ${schema}.session (id, published, seq, summary) values ($1, true, 0, $2)
              on conflict (id) do nothing returning key`,
@@ -84,14 +84,14 @@ export const createWriter = (options: {
           )
           // The id is in use, possibly by us: the answer to our first attempt may have got lost.
           const key = row === undefined ? await ownKey(query, append.session, mark) : Number(row["key"])
-          if (key === undefined) return { keep: false, answer: { outcome: MOVED, write: undefined } }
-          const prepared = prepareWrite({ key, after: 0, summary: NO_SUMMARY, mark, events: dated(append) })
-          if (row === undefined) return { keep: false, answer: { outcome: STORED, write: prepared.write } }
-          const [answer = MOVED] = await sendWrites(query, schema, [prepared.write])
-          return { keep: answer.kind === "stored", answer: { outcome: answer, write: prepared.write } }
+          if (key === undefined) return { keep: false, answer: { outcome: MOVED, prepared: undefined } }
+          const made = prepareWrite({ key, after: 0, summary: NO_SUMMARY, mark, events: dated(append) })
+          if (row === undefined) return { keep: false, answer: { outcome: STORED, prepared: made } }
+          const [answer = MOVED] = await sendWrites(query, schema, [made.write])
+          return { keep: answer.kind === "stored", answer: { outcome: answer, prepared: made } }
         })
-        return outcome.kind === "stored" && write !== undefined
-          ? add(append.session, write)
+        return outcome.kind === "stored" && prepared !== undefined
+          ? add(append.session, prepared)
           : refusal(outcome)
       } catch (cause) {
         // Another process is taking a name right now. The next attempt sees it.
@@ -147,7 +147,7 @@ export const createWriter = (options: {
 
 interface Made {
   readonly outcome: Outcome
-  readonly write: Write | undefined
+  readonly prepared: PreparedWrite | undefined
 }
 
 /** Tables with rows of one session. */

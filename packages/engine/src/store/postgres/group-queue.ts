@@ -1,8 +1,12 @@
 /**
- * Writes on their way to the server. A write that comes alone goes at once. Writes that arrive while others are on the way
- * wait and go together. There are two lanes: while one waits for the server's disk, the other fills.
+ * Requests that go to the server in groups: appends, and taking leases. A request that comes alone goes at once. Requests
+ * that come in a crowd, or while others are on the way, wait and go together. With two lanes, one fills while the other
+ * waits for the server's disk.
  */
-export interface AppendQueue<Item, Answer> {
+import { nextTurn } from "../../port/next-turn.ts"
+import { makeCrowd } from "../sqlite/crowd.ts"
+
+export interface GroupQueue<Item, Answer> {
   readonly join: (item: Item) => Promise<Answer>
 }
 
@@ -12,14 +16,15 @@ interface Waiting<Item, Answer> {
   readonly reject: (cause: unknown) => void
 }
 
-export const openAppendQueue = <Item extends { readonly key: number }, Answer>(options: {
+export const openGroupQueue = <Item extends { readonly key: number | string }, Answer>(options: {
   readonly lanes: readonly ((items: readonly Item[]) => Promise<readonly Answer[]>)[]
   readonly most: number
-}): AppendQueue<Item, Answer> => {
+}): GroupQueue<Item, Answer> => {
   const waiting: Waiting<Item, Answer>[] = []
   const free = [...options.lanes]
-  /** One write per session at a time, because the second is decided on the result of the first. */
-  const underWay = new Set<number>()
+  const crowd = makeCrowd()
+  /** One request per session at a time: a second write is decided on the result of the first. */
+  const underWay = new Set<Item["key"]>()
 
   /** Takes the oldest write of each session that has none under way. The others keep their order. */
   const take = (): readonly Waiting<Item, Answer>[] => {
@@ -54,7 +59,7 @@ export const openAppendQueue = <Item extends { readonly key: number }, Answer>(o
       const answers = await lane(batch.map(({ item }) => item))
       for (const [index, { resolve, reject }] of batch.entries()) {
         const answer = answers[index]
-        if (answer === undefined) reject(new Error("a write got no answer"))
+        if (answer === undefined) reject(new Error("one of a group got no answer"))
         else resolve(answer)
       }
     } catch (cause) {
@@ -69,7 +74,8 @@ export const openAppendQueue = <Item extends { readonly key: number }, Answer>(o
     join: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
-        pump()
+        if (crowd.join()) void nextTurn().then(pump)
+        else pump()
       }),
   }
 }
