@@ -40,6 +40,7 @@ import { createWriter } from "./writer.ts"
 export const postgresStore = (options: NodeOptions): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
   storeLayer(openPostgresStore(options))
 
+/** Larger groups leave the other lane with nothing to do. */
 const MOST_AT_ONCE = 32
 
 export const openPostgresStore = (
