@@ -246,6 +246,37 @@ test("the plot is not there while it says nothing, and folds", async () => {
   await page.locator("canvas").waitFor()
 })
 
+test("on a phone the plot is folded at first, and words of a table stay whole", async () => {
+  await using scene = await openPageScene(browser, {
+    answers: [
+      { text: "a", tools: [{ name: "glob", input: { pattern: "*" } }], usage: { input: 80_000, output: 5 } },
+      {
+        text: `| file | lines | why |\n| --- | --- | --- |\n| a.ts | 12 | ${"words ".repeat(20)} |`,
+        usage: { input: 90_000, output: 5 },
+      },
+    ],
+    prepare: withSession("one"),
+    context: { viewport: { width: 375, height: 740 } },
+  })
+  const { page } = scene
+  await page
+    .getByRole("link", { name: /Fix the parser/ })
+    .first()
+    .click()
+  await isLive(page)
+  await page.getByRole("button", { name: "Show the plot" }).waitFor()
+  expect(await page.locator("canvas").count()).toBe(0)
+  const head = await page.getByRole("columnheader", { name: "lines" }).evaluate((cell) => {
+    const range = cell.ownerDocument.createRange()
+    range.selectNodeContents(cell)
+    return range.getClientRects().length
+  })
+  expect(head).toBe(1)
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375)
+  await page.getByRole("button", { name: "Show the plot" }).click()
+  await page.locator("canvas").waitFor()
+})
+
 test("spaces, runs and sign-in have no serious problem either, and the page can be installed", async () => {
   await using scene = await openPageScene(browser, { prepare: writeSpace })
   const { page, http } = scene

@@ -7,7 +7,8 @@ import { useApp } from "../state/app.ts"
 
 const HEIGHT = 150
 const PHONE_HEIGHT = 96
-const heightNow = (): number => (matchMedia("(max-width: 46rem)").matches ? PHONE_HEIGHT : HEIGHT)
+const isPhone = (): boolean => matchMedia("(max-width: 46rem)").matches
+const heightNow = (): number => (isPhone() ? PHONE_HEIGHT : HEIGHT)
 
 /** The tokens of each request and the context window. The same is given in words for people who cannot see it. */
 export const TokenPlot = (props: {
@@ -21,7 +22,11 @@ export const TokenPlot = (props: {
   const latest = useRef(props)
   latest.current = props
   const [isDark, setIsDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches)
-  const [isFolded, setIsFolded] = useState(() => localStorage.getItem(FOLDED_KEY) === "yes")
+  const [isFolded, setIsFolded] = useState(() => {
+    // A phone has no room for it beside the timeline, unless somebody wants it there.
+    const chosen = localStorage.getItem(FOLDED_KEY)
+    return chosen === null ? isPhone() : chosen === "yes"
+  })
   const isTold = tellsSomething(series)
   const hasPoints = isTold && !isFolded
 
