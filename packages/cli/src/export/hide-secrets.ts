@@ -55,7 +55,7 @@ export const openHiding = (env: Readonly<Record<string, string | undefined>> = {
     })
   }
 
-  const text = (given: string): string => hideAssigned(hideShapes(hideKnown(given)))
+  const text = (given: string): string => hideAssigned(hideShapes(hideKnown(withoutColours(given))))
 
   const value = (given: Json): Json => {
     if (typeof given === "string") return text(given)
@@ -71,6 +71,13 @@ export const openHiding = (env: Readonly<Record<string, string | undefined>> = {
 
   return { text, value, counts: () => counts }
 }
+
+/** A search that paints what it found writes its colours into the middle of a key. */
+const withoutColours = (text: string): string =>
+  text.includes(COLOUR_BEGINS) ? text.replaceAll(COLOURS, "") : text
+
+const COLOUR_BEGINS = "\u001B["
+const COLOURS = new RegExp(String.raw`${COLOUR_BEGINS[0] ?? ""}\[[0-9;]{0,20}[mK]`, "g")
 
 const SHORTEST_KNOWN = 8
 

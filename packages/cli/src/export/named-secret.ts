@@ -3,7 +3,7 @@
  * half of every program, so a value must also look secret: not a variable, a type, a placeholder or an ordinary word.
  */
 const WORD =
-  "api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|license[_-]?key|client-key-data|client[_-]?secret|app[_-]?secret|secret|access[_-]?token|refresh[_-]?token|auth[_-]?token|token|password|passwd|passphrase|pwd|credentials?"
+  "api[_-]?key|admin[_-]?key|master[_-]?key|service[_-]?key|auth[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|license[_-]?key|client-key-data|client[_-]?secret|app[_-]?secret|secret|access[_-]?token|refresh[_-]?token|auth[_-]?token|token|password|passwd|passphrase|pwd|credentials?"
 
 /** What may follow the word: `_prod`, `.v2`. */
 const REST = String.raw`(?:[_.-][A-Za-z0-9]{1,20}){0,2}`
@@ -11,9 +11,12 @@ const REST = String.raw`(?:[_.-][A-Za-z0-9]{1,20}){0,2}`
 /** In double quotes, in single ones, or bare. Quotes may be escaped, in a text that is itself JSON. */
 const VALUE = String.raw`\\{0,3}"(?<double>[^"\\\r\n]{1,400})|\\{0,3}'(?<single>[^'\\\r\n]{1,400})|(?<bare>[^\s"'\\${"`"},;()[\]{}<>]{1,400})`
 
+/** `const name: string = value`, and the same in Python, Kotlin, Rust. */
+const TYPED = String.raw`:\s{0,4}(?:string|str|String|&(?:'static )?str)\s{0,4}=|`
+
 /** `name = value`, `name: value`, `"name": "value"`. The name may begin before the match: `nameBefore` has that part. */
 export const ASSIGNED = new RegExp(
-  String.raw`(?<name>(?:${WORD})${REST})\\{0,3}["']?\s{0,4}(?:=>|:=|[:=])\s{0,4}(?:${VALUE})`,
+  String.raw`(?<name>(?:${WORD})${REST})\\{0,3}["']?\s{0,4}(?:${TYPED}=>|:=|[:=])\s{0,4}(?:${VALUE})`,
   "gi",
 )
 
@@ -26,7 +29,8 @@ export const nameBefore = (text: string, at: number): string =>
 
 const LONGEST_NAME = 80
 
-const IS_NAME = new RegExp(`(?:^|[_.-])(?:${WORD})${REST}$`, "i")
+/** `PGPASSWORD` is one word. */
+const IS_NAME = new RegExp(String.raw`(?:^|[_.-])(?:${WORD}|[a-z0-9]{1,12}password)${REST}$`, "i")
 
 /** `apiKey`, `DB_PASSWORD`, `auth.token`; not `tokenizer` or `monkey`. */
 export const isSecretName = (name: string): boolean =>
@@ -41,15 +45,21 @@ export interface Named {
 
 export const looksSecret = ({ name, value, isQuoted }: Named): boolean => {
   const plain = value.trim()
-  if (plain.length < SHORTEST || /\s/.test(plain)) return false
+  if (plain.length < SHORTEST) return false
+  // Words in a row are a sentence, unless one of them could stand in no sentence.
+  if (/\s/.test(plain))
+    return isQuoted && /pass|pwd/i.test(name) && plain.split(/\s+/).some((word) => kindsIn(word) >= 3)
   if (PLACEHOLDER.test(plain) || REFERENCE.test(plain) || TYPE.test(plain)) return false
   // A password may be any word. A quoted text or a shell variable is surely not the name of something else.
   if (/pass|pwd/i.test(name) && (isQuoted || /^[A-Z0-9_]+$/.test(name))) return true
   if (ORDINARY.test(plain)) return false
-  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(plain)).length
+  const kinds = kindsIn(plain)
   if (isQuoted) return kinds >= 2 || plain.length >= LONG
   return kinds >= 2 && /\d/.test(plain)
 }
+
+const kindsIn = (text: string): number =>
+  [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(text)).length
 
 const SHORTEST = 6
 const LONG = 16

@@ -25,6 +25,23 @@ const token = (name: string, prefix: string, rest = String.raw`[A-Za-z0-9_-]{16,
 const weakToken = (name: string, prefix: string, rest: string): SecretShape =>
   shape(name, prefix, new RegExp(`(?<![A-Za-z0-9+/_-])${prefix}${rest}(?![A-Za-z0-9+/_-])`, "g"))
 
+/** Programs that take a password without a long flag, and how. */
+const COMMANDS: readonly (readonly [program: string, flag: string])[] = [
+  ["curl", String.raw`(?:-u|--user)[= ]?\s{0,2}["']?[^\s:"'$]{1,100}:`],
+  ["wget", String.raw`--(?:http-|ftp-)?password=`],
+  ["mysql", "-p"],
+  ["mysqldump", "-p"],
+  ["mysqladmin", "-p"],
+  ["mariadb", "-p"],
+  ["sshpass", String.raw`-p\s{0,2}`],
+  ["redis-cli", String.raw`(?:-a|--pass)\s{1,2}`],
+  ["docker login", String.raw`-p[= ]\s{0,2}`],
+  ["podman login", String.raw`-p[= ]\s{0,2}`],
+  ["helm registry login", String.raw`-p[= ]\s{0,2}`],
+  ["az login", String.raw`-p[= ]\s{0,2}`],
+  ["ldapsearch", String.raw`-w\s{1,2}`],
+]
+
 export const SECRET_SHAPES: readonly SecretShape[] = [
   // Whole blocks first: nothing inside them is examined again.
   shape(
@@ -87,11 +104,13 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   token("Hugging Face token", "api_org_", "[A-Za-z0-9]{30,60}"),
   token("Replicate token", "r8_", "[A-Za-z0-9]{30,60}"),
   weakToken("Fireworks key", "fw_", "[A-Za-z0-9]{20,60}"),
+  token("Cerebras key", "csk-", "[a-z0-9]{40,60}"),
+  weakToken("ElevenLabs key", "sk_", "[a-f0-9]{48}"),
   token("NVIDIA key", "nvapi-", "[A-Za-z0-9_-]{40,100}"),
   token("Tavily key", "tvly-", "[A-Za-z0-9_-]{20,60}"),
   token("LangSmith key", "lsv2_", "[A-Za-z0-9_]{30,80}"),
 
-  shape("Slack token", "xox", /(?<![A-Za-z0-9])xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9.-]{10,300}/g),
+  shape("Slack token", "xox", /(?<![A-Za-z0-9])xox[abdeoprs](?:\.xox[bp])?-[A-Za-z0-9.%+/=-]{10,500}/g),
   token("Slack app token", "xapp-", "[A-Za-z0-9-]{20,200}"),
   shape(
     "Slack webhook",
@@ -149,6 +168,8 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   ...["dop_v1_", "doo_v1_", "dor_v1_"].map((prefix) =>
     token("DigitalOcean token", prefix, "[a-f0-9]{60,70}"),
   ),
+  weakToken("Render key", "rnd_", "[A-Za-z0-9]{28,40}"),
+  shape("Dropbox token", "sl.", /(?<![A-Za-z0-9+/_-])sl\.[A-Za-z0-9_-]{100,300}(?![A-Za-z0-9_-])/g),
   token("Heroku key", "HRKU-", "[A-Za-z0-9_-]{30,80}"),
   token("Netlify token", "nfp_", "[A-Za-z0-9]{30,60}"),
   ...["vcp_", "vci_", "vca_", "vcr_", "vck_"].map((prefix) =>
@@ -233,6 +254,36 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
     "secret on a command line",
     "--",
     /--(?:[a-z0-9]{1,20}-){0,3}(?:password|passwd|passphrase|token|secret|api-key|apikey|access-key|secret-key)[= ]\s{0,2}["']?(?<value>[^\s"'$`<>[{(]{6,400})/gi,
+  ),
+  ...COMMANDS.map(([program, flag]) =>
+    shape(
+      "secret on a command line",
+      program,
+      new RegExp(
+        String.raw`(?<![A-Za-z0-9])${program}(?![A-Za-z0-9])[^\r\n]{0,300}?\s${flag}["']?(?<value>[^\s"'${"`"}$<{(][^\s"'${"`"}]{2,200})`,
+        "g",
+      ),
+    ),
+  ),
+  shape(
+    "variable of a shell",
+    ["setenv", "set -"],
+    /(?<![A-Za-z0-9])(?:setenv|set -[A-Za-z-]{1,20})\s{1,4}\w{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD)\w{0,20}\s{1,4}["']?(?<value>[^\s"'`$<{(][^\s"'`]{5,400})/g,
+  ),
+  shape(
+    "password of a netrc",
+    "machine",
+    /machine\s{1,4}\S{1,200}\s{1,40}login\s{1,4}\S{1,200}\s{1,40}password\s{1,4}(?<value>\S{3,400})/g,
+  ),
+  shape(
+    "password of a pgpass",
+    ":",
+    /^[\w.*/-]{1,100}:(?:\*|[56]\d{3}):[A-Za-z_*][\w.*-]{0,62}:[A-Za-z_*][\w.*-]{0,62}:(?<value>[^\s:]{3,200})$/gm,
+  ),
+  shape(
+    "secret in XML",
+    "</",
+    /<[\w.:-]{0,40}(?:password|passwd|secret|token|api[_-]?key)[\w-]{0,20}>(?<value>(?=[^<\s]{0,400}\d)[^<\s]{6,400})<\//gi,
   ),
   shape(
     "cookie",
