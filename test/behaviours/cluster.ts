@@ -54,5 +54,8 @@ export const CLUSTER_BEHAVIOURS = {
   "cluster.trace": promise(
     "the trace of the request that admitted a prompt goes on in the spans of its work, whichever node does it",
   ),
+  "cluster.telemetry": promise(
+    "a node tells collectors and /metrics its appends, claims, recoveries and lost leases, the age of its last sign of life and what waits",
+  ),
   "cluster.format": promise("a node leaves sessions alone that a newer version has written to"),
 } as const satisfies Record<string, Behaviour>

@@ -4,7 +4,8 @@
  * the shells are compared: nothing acknowledged is lost, nothing acted twice or after it was reported, no law is broken, numbers
  * never fall, and every reader saw a prefix.
  *
- *   npm run test:chaos -- --secs 60          MERIDIAN_SIM_SEED=7 for another order of faults
+ *   npm run test:chaos                       for 60 s, or for MERIDIAN_CHAOS_SECONDS; MERIDIAN_SIM_SEED=7 for another order of faults
+ *   npm run test:chaos -- --secs 600
  *   npm run test:chaos -- --faults 1000
  */
 import { spawn, type ChildProcess } from "node:child_process"
@@ -31,12 +32,19 @@ const NODES = 3
 const { values } = parseArgs({
   options: { faults: { type: "string" }, secs: { type: "string" } },
 })
-const mostFaults = Number(values.faults ?? Number.POSITIVE_INFINITY)
-const endsAt =
-  performance.now() +
-  Number(values.secs ?? (values.faults === undefined ? 60 : Number.POSITIVE_INFINITY)) * 1_000
-// oxlint-disable-next-line node/no-process-env -- the switch of this run
+/* oxlint-disable node/no-process-env -- the switches of this run */
 const seed = Number(process.env["MERIDIAN_SIM_SEED"] ?? 1)
+const wished = values.secs ?? process.env["MERIDIAN_CHAOS_SECONDS"]
+/* oxlint-enable node/no-process-env */
+const mostFaults = Number(values.faults ?? Number.POSITIVE_INFINITY)
+const secs = Number(wished ?? (values.faults === undefined ? 60 : Number.POSITIVE_INFINITY))
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+if (!(secs > 0 && mostFaults > 0)) {
+  say("FAILED: the run takes a number of seconds, or of faults")
+  process.exit(2)
+}
+/** A run that goes on for so long after its last fault hangs. */
+const PATIENCE_MS = 240_000
 
 const base = realpathSync(
   mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "meridian-chaos-")),
@@ -45,7 +53,6 @@ const directory = join(base, "project")
 mkdirSync(directory)
 const server = await openPostgres([])
 const random = createRandom(seed)
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 interface Node {
   readonly child: ChildProcess
@@ -54,6 +61,20 @@ interface Node {
 }
 
 const acked = new Map<string, string>()
+let faults = 0
+/** However this ends, no process of it stays. */
+const children = new Set<ChildProcess>()
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL")
+})
+if (Number.isFinite(secs))
+  setTimeout(
+    () => {
+      say(`FAILED: ${faults} faults, ${acked.size} prompts acknowledged, and then the run hung`)
+      process.exit(2)
+    },
+    secs * 1_000 + PATIENCE_MS,
+  ).unref()
 const startNode = async (): Promise<Node> => {
   const proxy = await openProxy(server.port)
   const child = spawn(
@@ -72,7 +93,9 @@ const startNode = async (): Promise<Node> => {
     const [word, id = "", session = ""] = line.split(" ")
     if (word === "acked") acked.set(id, session)
   })
-  return { child, proxy, exited: once(child, "exit") }
+  children.add(child)
+  const exited = once(child, "exit").finally(() => children.delete(child))
+  return { child, proxy, exited }
 }
 
 const nodes: Node[] = []
@@ -152,6 +175,7 @@ const until = async (isTrue: () => Promise<boolean>): Promise<void> => {
   while (!(await isTrue().catch(() => false))) await delay(100)
 }
 await until(async () => acked.size > 0)
+const endsAt = performance.now() + secs * 1_000
 
 /** What a reader that follows has seen; it comes back behind what it saw last. */
 const seen = new Map<string, SessionEvent[]>()
@@ -172,7 +196,6 @@ const tails = Array.from({ length: SESSIONS }, async (_, index) => {
 })
 
 const counts = new Map<string, number>()
-let faults = 0
 for (; faults < mostFaults && performance.now() < endsAt; faults += 1) {
   const name = ORDER[faults % ORDER.length] ?? "kill -9"
   await delay(random.below(500))
@@ -264,5 +287,5 @@ say(
 )
 await server.remove()
 rmSync(base, { recursive: true, force: true })
-const isGood = lost.length + twice + late + problems.length + falls === 0
+const isGood = acked.size > 0 && lost.length + twice + late + problems.length + falls === 0
 process.exitCode = isGood ? 0 : 1

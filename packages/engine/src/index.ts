@@ -48,6 +48,7 @@ export type {
   SuppliedSummary,
   TurnView,
 } from "./port/hooks.ts"
+export type { NodeStanding, SharedStep } from "./port/say-aloud.ts"
 export type { EngineLimits } from "./domain/limits.ts"
 export type { PermissionRule } from "./domain/permission.ts"
 export type { RetryPolicy } from "./domain/retry.ts"

@@ -3,13 +3,14 @@
  * reported. Then its open work is settled and either left to people or marked to resume, in one append.
  */
 import type { Failure, RecoveryPolicy } from "@meridian/protocol"
-import { Context, Effect } from "effect"
+import { Clock, Context, Effect } from "effect"
 
 import { settleLeftovers } from "../domain/leftovers.ts"
 import { decideRecovery, recoveryEvents } from "../domain/recovery.ts"
 import { parkedCalls, type CallName } from "../domain/transcript/calls.ts"
 import { isWaiting } from "../domain/transcript/parking.ts"
 import { hasUnfinishedWork, type Transcript } from "../domain/transcript/transcript.ts"
+import { sayStep } from "../port/say-aloud.ts"
 import { Store } from "../port/store.ts"
 import {
   DEFAULT_AGENT,
@@ -34,6 +35,8 @@ export const settle = (
 ): Effect.Effect<void, Failure, LostProcesses | Settings> =>
   Effect.gen(function* () {
     const settings = yield* Settings
+    const start = yield* Clock.currentTimeMillis
+    const { seq } = session.transcript()
     const goesOn = abandoned && recoveryOf(session.transcript(), settings) === "continue"
     const left = settleLeftovers(session.transcript())
     if (left.length === 0 && !goesOn) return
@@ -47,6 +50,9 @@ export const settle = (
       ],
       answer: () => undefined,
     }))
+    const end = yield* Clock.currentTimeMillis
+    const attributes = { "meridian.recovery": goesOn ? "continue" : "report" }
+    sayStep({ name: "session.recover", session: session.id, seq, start, end, attributes })
   })
 
 /** The session's own policy wins over its agent's, and the agent's over the engine's. */

@@ -3,7 +3,7 @@
  * opens it (or with a turn without input) and ends with a turn that asks for no more tools, with a failure or with an
  * interruption. Its turns, calls and compactions are children of its root, `invoke_agent`, which comes last.
  */
-import type { SessionEvent } from "@meridian/engine"
+import type { SessionEvent, SharedStep } from "@meridian/engine"
 import type { DurableEventData, Prompt, RecordedError, RecordedUsage, StoredEvent } from "@meridian/protocol"
 
 import { toolText } from "./content.ts"
@@ -21,6 +21,8 @@ import { spanIdOf, traceIdOf, type Span } from "./span.ts"
 export interface SpanFold {
   /** Returns the spans that ended with this event, children before their parent. */
   readonly event: (event: SessionEvent) => readonly Span[]
+  /** Returns a step that is in no log as a part of the open activity, or nothing outside of one. */
+  readonly beside: (step: SharedStep) => readonly Span[]
   /** Ends what is still open as interrupted, because the process that worked on it is gone. */
   readonly close: () => readonly Span[]
   /** Everything up to here is in returned spans. A later fold may begin after it. */
@@ -287,6 +289,21 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       if (activity === undefined && compactions.size === 0) settled = event.seq
       return spans
     },
+    beside: ({ name, seq, start, end: ended, attributes }) =>
+      activity === undefined
+        ? []
+        : [
+            {
+              traceId: activity.traceId,
+              spanId: spanIdOf(session, seq, `${name} ${start}`),
+              parentSpanId: turn?.spanId ?? activity.rootId,
+              name,
+              kind: "internal",
+              start,
+              end: ended,
+              attributes: { "gen_ai.conversation.id": session, ...attributes },
+            },
+          ],
     close: () => {
       if (activity === undefined) return []
       activity.isInterrupted = true

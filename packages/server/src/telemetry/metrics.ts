@@ -26,6 +26,7 @@ export interface MetricInfo {
 
 export type Metric =
   | (MetricInfo & { readonly kind: "counter"; readonly series: readonly Series[] })
+  | (MetricInfo & { readonly kind: "gauge"; readonly series: readonly Series[] })
   | (MetricInfo & {
       readonly kind: "histogram"
       readonly bounds: readonly number[]
@@ -42,6 +43,8 @@ export interface Histogram {
 
 export interface MetricRegistry {
   readonly counter: (info: MetricInfo) => Counter
+  /** What stands now; undefined: nobody knows. */
+  readonly gauge: (info: MetricInfo, read: () => number | undefined) => void
   readonly histogram: (info: MetricInfo, bounds: readonly number[]) => Histogram
   readonly read: () => readonly Metric[]
 }
@@ -85,6 +88,12 @@ export const openMetricRegistry = (): MetricRegistry => {
           series.of(labels).sum += value
         },
       }
+    },
+    gauge: (info, read) => {
+      readers.push(() => {
+        const value = read()
+        return { ...info, kind: "gauge", series: value === undefined ? [] : [{ labels: {}, value }] }
+      })
     },
     histogram: (info, bounds) => {
       const series = openSeries(() => ({ buckets: bounds.concat(0).map(() => 0), count: 0, sum: 0 }))

@@ -67,6 +67,15 @@ const metricOf = (
     startTimeUnixNano: nanos(start),
     timeUnixNano: nanos(now),
   })
+  if (metric.kind === "gauge")
+    return {
+      name,
+      description,
+      unit,
+      gauge: {
+        dataPoints: metric.series.map(({ labels, value }) => ({ ...point(labels), asDouble: value })),
+      },
+    }
   if (metric.kind === "counter")
     return {
       name,

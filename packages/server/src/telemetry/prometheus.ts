@@ -16,6 +16,11 @@ const linesOf = (metric: Metric): readonly string[] => {
     ]
   }
   const name = `${base}${metric.unit === "s" ? "_seconds" : ""}`
+  if (metric.kind === "gauge")
+    return [
+      ...head(name, metric.description, "gauge"),
+      ...metric.series.map(({ labels, value }) => `${name}${written(labels)} ${value}`),
+    ]
   return [
     ...head(name, metric.description, "histogram"),
     ...metric.series.flatMap(({ labels, buckets, count, sum }) => {

@@ -3,7 +3,7 @@
  * or refuses, and the next process sends what a dead one did not. A cursor per collector records how far each session is
  * sent. Anything sent again has the same ids.
  */
-import type { Engine, SessionInfo } from "@meridian/engine"
+import type { Engine, SessionEvent, SessionInfo, SharedStep } from "@meridian/engine"
 
 import type { Cursors } from "./cursors.ts"
 import { observeEngine } from "./engine-signals.ts"
@@ -13,6 +13,7 @@ import { openMetricRegistry, type Metric } from "./metrics.ts"
 import { metricRequest, traceRequest, type Resource } from "./otlp.ts"
 import { postJson, type PostJson, type Sent } from "./post-json.ts"
 import type { TelemetrySettings } from "./settings.ts"
+import { openSharedSteps } from "./shared-steps.ts"
 import type { Span } from "./span.ts"
 
 export interface TelemetryOptions {
@@ -62,7 +63,11 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
   const startedAt = clock.now()
   const registry = openMetricRegistry()
   const metricFold = openMetricFold(registry)
-  const unobserve = observeEngine(registry)
+  const steps = openSharedSteps()
+  const unobserve = observeEngine(registry, {
+    now: clock.now,
+    onStep: settings?.traces === undefined ? () => undefined : steps.add,
+  })
   const resource: Resource = {
     attributes: { ...settings?.resource, "service.version": options.version },
     version: options.version,
@@ -103,7 +108,7 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
       if (event.time >= startedAt && event.seq > (counted.get(session) ?? 0)) metricFold.event(session, event)
       counted.set(session, Math.max(event.seq, counted.get(session) ?? 0))
       if (settings?.traces === undefined) continue
-      spans.push(...known.fold.event(event))
+      spans.push(...spansOf(known.fold, event, steps.take(session, event.seq)))
       if (spans.length >= SPANS_AT_ONCE) return { spans, isAll: false }
     }
     if (abandoned.has(session)) spans.push(...known.fold.close())
@@ -257,6 +262,13 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
       cursors?.close()
     },
   }
+}
+
+/** The steps that brought an event belong to the activity that it begins, or that it ends. */
+const spansOf = (fold: SpanFold, event: SessionEvent, steps: readonly SharedStep[]): readonly Span[] => {
+  const before = steps.flatMap(fold.beside)
+  const spans = fold.event(event)
+  return [...before, ...spans, ...(before.length === 0 ? steps.flatMap(fold.beside) : [])]
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

@@ -7,6 +7,7 @@
  */
 import { listAt, parseObject, textAt } from "@meridian/protocol"
 
+import { sayHint } from "../../port/say-aloud.ts"
 import type { Asked } from "../../port/store.ts"
 import type { Connection, Query } from "./connection.ts"
 
@@ -29,8 +30,8 @@ export interface Hints {
   readonly tellAll: () => void
 }
 
-/** The server's limit. */
-const PAYLOAD_BYTES = 8_000
+/** The server takes 8,000 bytes, and a hint says more than its names. */
+const NAMED_BYTES = 7_900
 
 export const openHints = (options: {
   readonly schema: string
@@ -54,7 +55,8 @@ export const openHints = (options: {
   let allDue = false
 
   const notify = async (payload: object): Promise<void> => {
-    await options.connection().ask("select pg_notify($1, $2)", [channel, JSON.stringify(payload)])
+    const text = JSON.stringify({ ...payload, at: Math.round(monotonic()) })
+    await options.connection().ask("select pg_notify($1, $2)", [channel, text])
   }
   const hearOthers = (): void => {
     heardAt = monotonic()
@@ -72,7 +74,7 @@ export const openHints = (options: {
     },
     send: async () => {
       const full = { by: me, named: [...due] }
-      const fits = !allDue && Buffer.byteLength(JSON.stringify(full)) < PAYLOAD_BYTES
+      const fits = !allDue && Buffer.byteLength(JSON.stringify(full)) < NAMED_BYTES
       due.clear()
       allDue = false
       await notify(fits ? full : { by: me, named: [] })
@@ -90,7 +92,11 @@ export const openHints = (options: {
     },
     receive: (payload) => {
       const hint = parseObject(payload)
-      if (textAt(hint, "by") === me) return
+      if (textAt(hint, "by") === me) {
+        const sentAt = Number(hint?.["at"])
+        if (!Number.isNaN(sentAt)) sayHint(Math.max(0, monotonic() - sentAt))
+        return
+      }
       hearOthers()
       const session = textAt(hint, "ask")
       if (session !== undefined) {

@@ -51,6 +51,8 @@ export interface Node {
   readonly workers: Workers
   readonly hints: Hints
   readonly monotonic: () => number
+  /** The time since the last answered question was sent. */
+  readonly silentMs: () => number
   /** No answer came for so long that others may soon take over, so our drains end on their own. */
   readonly isSilent: () => boolean
   /** How long from now no other node may take our leases. */
@@ -164,6 +166,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
       workers,
       hints,
       monotonic,
+      silentMs,
       isSilent,
       provenMs: () => Math.max(0, leaseMs * LAST_PART - silentMs()),
       every,

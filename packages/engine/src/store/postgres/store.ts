@@ -12,6 +12,7 @@ import { Effect, type Layer, type Scope } from "effect"
 
 import type { Ids } from "../../port/ids.ts"
 import { storeLayer, type KeptOutputs, type OpenedStore } from "../../port/kept-outputs.ts"
+import { sayGroup, sayLeaseLost, sayStep } from "../../port/say-aloud.ts"
 import type {
   Append,
   Appended,
@@ -32,6 +33,7 @@ import { openMirror } from "./mirror.ts"
 import { openNode, type NodeOptions } from "./node.ts"
 import { createOutputs } from "./outputs.ts"
 import { createSessionReader } from "./reader.ts"
+import { reportStanding } from "./report-standing.ts"
 import { createServerRows, type Head } from "./rows.ts"
 import { shownSummary } from "./summary.ts"
 import { openLeases } from "./take-over.ts"
@@ -66,9 +68,13 @@ export const openPostgresStore = (
       seqOf: (session) => mirror.known(session)?.seq ?? 0,
     })
     const queue = openGroupQueue<Write, Outcome>({
-      lanes: node.lanes.map((lane) => (writes) => sendInAnyCase(lane.ask, schema, writes)),
+      lanes: node.lanes.map((lane) => (writes) => {
+        sayGroup(writes.length)
+        return sendInAnyCase(lane.ask, schema, writes)
+      }),
       most: MOST_AT_ONCE,
     })
+    yield* reportStanding(node, options.leaseMs)
     const newMark = (): string => randomUUID()
     const writer = createWriter({
       schema,
@@ -107,9 +113,19 @@ export const openPostgresStore = (
         const sentAt = monotonic()
         return Effect.map(
           ask(() => writer.append(given)),
-          (answer) => (answer.kind === "stored" ? { kind: "committed", safe: safe(given, sentAt) } : answer),
+          (answer) => {
+            sayAppended(given, answer.kind, monotonic() - sentAt)
+            return answer.kind === "stored" ? { kind: "committed", safe: safe(given, sentAt) } : answer
+          },
         )
       })
+
+    const sayAppended = ({ session, fence, after, events }: Append, outcome: string, ms: number): void => {
+      if (outcome === "fenced" && fence !== undefined) sayLeaseLost(fence)
+      const end = node.wall()
+      const attributes = { "meridian.append.outcome": outcome, "meridian.append.events": events.length }
+      sayStep({ name: "store.append", session, seq: after, start: end - ms, end, attributes })
+    }
 
     /** A commit is on the server's disk. A writer that is about to act must also still hold the session. */
     const safe = ({ durability, fence, session }: Append, sentAt: number): Effect.Effect<void, Failure> => {

@@ -3,7 +3,8 @@ import { randomInt } from "node:crypto"
 
 import { Effect, Latch, Stream, type Scope } from "effect"
 
-import type { Asked, Leases } from "../../port/store.ts"
+import { sayStep } from "../../port/say-aloud.ts"
+import type { Acquisition, Asked, Leases } from "../../port/store.ts"
 import { inBackground } from "../../port/time.ts"
 import { ask, heard } from "./ask.ts"
 import type { Drafts } from "./drafts.ts"
@@ -108,7 +109,13 @@ export const openLeases = (options: {
           ),
         ),
       ),
-      acquire: (session) => ask(() => book.acquire(session)),
+      acquire: (session) =>
+        ask(async () => {
+          const start = node.wall()
+          const acquired = await book.acquire(session)
+          if (acquired.kind === "acquired") sayClaimed(acquired, { start, end: node.wall() })
+          return acquired
+        }),
       renew: (fence) =>
         ask(async () => (!node.isSilent() && (await book.isCurrent(fence)) ? "kept" : "lost")),
       rest: (fence) =>
@@ -141,3 +148,11 @@ export const openLeases = (options: {
       ),
     }
   })
+
+const sayClaimed = (
+  { fence, seq, abandoned }: Extract<Acquisition, { readonly kind: "acquired" }>,
+  times: { readonly start: number; readonly end: number },
+): void => {
+  const attributes = { "meridian.lease.number": fence.number, "meridian.lease.taken_over": abandoned }
+  sayStep({ name: "lease.claim", session: fence.session, seq, ...times, attributes })
+}

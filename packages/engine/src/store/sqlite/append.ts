@@ -6,13 +6,13 @@ import type { DurableEvent, Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { claimOf, type Claim } from "../../domain/claims.ts"
+import { sayLeaseLost } from "../../port/say-aloud.ts"
 import type { Append, Appended, StoreVerbs } from "../../port/store.ts"
 import { makeCrowd } from "./crowd.ts"
 import type { Database } from "./database.ts"
 import type { EventReader } from "./events.ts"
 import { createGroupCommit } from "./group-commit.ts"
 import type { Projector } from "./projector.ts"
-import { sayLeaseLost } from "./say-aloud.ts"
 import { NEXT_KEY, positionOf } from "./schema.ts"
 
 export interface AppendOptions {

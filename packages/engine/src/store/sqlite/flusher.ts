@@ -11,7 +11,7 @@ import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs"
 import { promisify } from "node:util"
 
 import { machineMs } from "../../port/machine-time.ts"
-import { sayFlushed } from "./say-aloud.ts"
+import { sayFlushed } from "../../port/say-aloud.ts"
 
 export interface Flusher {
   /** The descriptor of the log while the flusher is open. */
