@@ -575,7 +575,7 @@ test("a file where the folder of the project's state belongs is told, with what 
   writeFileSync(join(cwd, ".meridian"), "mine")
   const { stderr, code } = await meridian(["init"], { cwd })
   expect([stderr, code]).toEqual([
-    `ERROR [SYSTEM_ERROR]: EEXIST: file already exists, mkdir '${join(cwd, ".meridian")}'. Next: move away what stands there: something else is needed in its place.\n`,
+    `ERROR [SYSTEM_ERROR]: EEXIST: file already exists, mkdir '${join(cwd, ".meridian")}'. Next: move away what is there: something else is needed in its place.\n`,
     1,
   ])
   expect(readFileSync(join(cwd, ".meridian"), "utf8")).toBe("mine")

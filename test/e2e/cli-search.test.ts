@@ -246,7 +246,7 @@ test("--output writes one private file, and never over another", async () => {
   const second = await run(folder, args)
   expect([second.code, second.stderr]).toEqual([
     1,
-    `ERROR [EXPORT_FILE_EXISTS]: ${file} exists already. Next: name another file with --output, or remove that one.\n`,
+    `ERROR [EXPORT_FILE_EXISTS]: ${file} already exists. Next: name another file with --output, or remove that one.\n`,
   ])
   expect(readFileSync(file, "utf8")).toBe(written)
 })
@@ -258,7 +258,7 @@ test("a session nobody has is told, and what was said cannot pass for another sp
     expect([ran.code, ran.stdout, ran.stderr]).toEqual([
       1,
       "",
-      `ERROR [SESSION_NOT_FOUND]: Session ${name} does not exist. Next: create it first, or list the sessions there are.\n`,
+      `ERROR [SESSION_NOT_FOUND]: Session ${name} does not exist. Next: create it first, or list the existing sessions.\n`,
     ])
   }
   const file = join(folder, ".claude/projects/x/forged.jsonl")

@@ -693,7 +693,7 @@ test("without a terminal it says so, and records nothing", async () => {
   expect([ran.code, ran.stdout, ran.stderr]).toEqual([
     2,
     "",
-    `ERROR [TERMINAL_REQUIRED]: A conversation needs a terminal, and stdin is none. Next: use 'meridian run spawn -m direct/MODEL -p "..."' where nobody types.\n`,
+    `ERROR [TERMINAL_REQUIRED]: A conversation needs a terminal, and stdin is not one. Next: use 'meridian run spawn -m direct/MODEL -p "..."' without a terminal.\n`,
   ])
   expect(document(await run("space", "list", "--json"))).toEqual({ spaces: [] })
 })

@@ -48,7 +48,7 @@ verifies("cluster.page", async () => {
   await page.getByText("from the second").first().waitFor()
   await facts.getByText(new RegExp(` ${second.pid} · moved 1 time$`)).click()
   const nodes = await page
-    .getByRole("list", { name: "Nodes it was on" })
+    .getByRole("list", { name: "Nodes that had it" })
     .getByRole("listitem")
     .allTextContents()
   const { items } = await there.sessions.stays({ sessionID })

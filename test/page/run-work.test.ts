@@ -157,7 +157,7 @@ verifies(
     await changes.getByRole("button", { name: "Comment on removed line 1" }).click()
     await page.getByRole("textbox", { name: "Comment on a.txt, line 1" }).fill("Why did this go?")
     await page.keyboard.press("Enter")
-    await changes.getByText("Sent: the agent hears it when it has ended its turn.").waitFor()
+    await changes.getByText("Sent. The agent gets it at the end of its turn.").waitFor()
     await scene.screenshot("run-comment")
     expect(repository.events("s1/runs/r1/inbox.jsonl")).toMatchObject([
       { text: "About a.txt:1 before your change (you removed this line):\n> one\n\nWhy did this go?" },

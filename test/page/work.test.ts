@@ -154,7 +154,7 @@ test("everything can be reached by keys, and the help says which", async () => {
   await help.waitFor({ state: "hidden" })
   await page.keyboard.press("/")
   await page.keyboard.type("zebra")
-  await page.getByText("None of the sessions listed.").waitFor()
+  await page.getByText("No listed session matches.").waitFor()
   await page.keyboard.press("Control+A")
   await page.keyboard.type("parser")
   await page.keyboard.press("Escape")

@@ -10,10 +10,10 @@ export type AnswerFormat = TypeOf<typeof ANSWER_FORMAT>
 
 /** To include among the other fields of a prompt. */
 export const OVERRIDES_FIELDS = {
-  system: described(STRING, "Said to the model as instructions while the work of this prompt lasts."),
+  system: described(STRING, "Instructions for the model while the work of this prompt lasts."),
   tools: described(
     mapOf(BOOLEAN),
-    "Tools by name or pattern: false takes them away; true gives those the agent leaves out, as far as the rules allow.",
+    "Tools by name or pattern: false removes them; true adds those that the agent leaves out, where the rules allow.",
   ),
   settings: REQUEST_SETTINGS,
   format: described(ANSWER_FORMAT, "The work ends with a value of this form."),

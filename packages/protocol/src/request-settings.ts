@@ -21,7 +21,7 @@ export const REQUEST_SETTINGS_FIELDS = {
   topP: number({ least: 0, most: 1 }),
   maxOutputTokens: integer(1, Number.MAX_SAFE_INTEGER),
   effort: oneOf(...EFFORTS),
-  options: described(ANY_OBJECT, "Fields of the provider's own request, sent as they are."),
+  options: described(ANY_OBJECT, "Fields of the provider's own request, sent unchanged."),
 } as const satisfies Record<string, Shape<unknown>>
 
 export const REQUEST_SETTINGS = objectOf({}, REQUEST_SETTINGS_FIELDS)

@@ -32,7 +32,7 @@ import {
 } from "./shape/shape.ts"
 
 export const TIME = described(COUNT, "Milliseconds since 1970.")
-export const SEQ = described(COUNT, "Place in the session's log.")
+export const SEQ = described(COUNT, "Position in the session's log.")
 
 export const TOOL_STATE = taggedBy(
   "status",
@@ -134,7 +134,7 @@ export const COMPACTION_RECEIPT = named(
       status: oneOf("started", "ended", "failed"),
       seq: SEQ,
       time: TIME,
-      inForce: described(BOOLEAN, "Whether its checkpoint is the one the model sees now."),
+      inForce: described(BOOLEAN, "Whether its checkpoint is the one that the model sees now."),
     },
     {
       method: COMPACTION_METHOD,

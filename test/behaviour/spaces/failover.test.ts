@@ -176,7 +176,7 @@ verifies("failover.unknown-name", async () => {
   writeFileSync(join(scene.project, ".meridian/config.toml"), '[runs]\nfailover = ["claude", "gpt"]\n')
   await expect(spawn()).rejects.toMatchObject({
     code: "FAILOVER_UNKNOWN",
-    message: "runs.failover names 'gpt', which is no harness.",
+    message: "runs.failover names 'gpt', which is not a harness.",
   })
   expect(existsSync(join(scene.project, ".meridian/.spaces"))).toBe(false)
 })

@@ -11,7 +11,7 @@ export const DIRECT_FAILURES = {
   TERMINAL_REQUIRED: {
     exit: 2,
     http: 400,
-    cause: (f) => `A conversation needs a terminal, and ${f["stream"]} is none.`,
-    next: () => `use 'meridian run spawn -m direct/MODEL -p "..."' where nobody types.`,
+    cause: (f) => `A conversation needs a terminal, and ${f["stream"]} is not one.`,
+    next: () => `use 'meridian run spawn -m direct/MODEL -p "..."' without a terminal.`,
   },
 } as const satisfies Record<string, FailureEntry>

@@ -5,8 +5,8 @@ export const DOORS_FAILURES = {
   ACP_CONTENT_UNSUPPORTED: {
     exit: 1,
     http: 400,
-    cause: (f) => `Meridian does not take ${f["type"]} from a client.`,
-    next: () => "look at the capabilities that initialize answered, and leave it out.",
+    cause: (f) => `Meridian does not accept ${f["type"]} from a client.`,
+    next: () => "leave it out; the answer to initialize lists what is supported.",
   },
   ACP_SESSION_NOT_OPEN: {
     exit: 1,
@@ -29,21 +29,21 @@ export const DOORS_FAILURES = {
   SCHEDULE_PATTERN: {
     exit: 2,
     http: 400,
-    cause: (f) => `'${f["pattern"]}' is no pattern of times: ${f["problem"]}.`,
+    cause: (f) => `'${f["pattern"]}' is not a valid time pattern: ${f["problem"]}.`,
     next: () =>
       'give five fields in quotes (minute hour day month weekday, such as "0 9 * * 1-5") or one time (2026-12-24T09:00).',
   },
   SCHEDULE_ZONE: {
     exit: 2,
     http: 400,
-    cause: (f) => `'${f["zone"]}' is no time zone this machine knows.`,
+    cause: (f) => `'${f["zone"]}' is not a time zone that this machine knows.`,
     next: () => "name one such as Europe/Berlin or UTC, or leave --zone out.",
   },
   SCHEDULE_NEVER: {
     exit: 2,
     http: 400,
-    cause: (f) => `There is no time to come that '${f["pattern"]}' means.`,
-    next: () => "give a pattern that has one.",
+    cause: (f) => `No future time matches '${f["pattern"]}'.`,
+    next: () => "give a pattern that matches a future time.",
   },
   SCHEDULE_COMMAND: {
     exit: 2,
@@ -56,7 +56,7 @@ export const DOORS_FAILURES = {
     exit: 1,
     http: 403,
     cause: (f) =>
-      `'meridian ${f["command"]}' was called from inside a chat or a run, and what happens by the clock is a person's decision.`,
+      `'meridian ${f["command"]}' was called from inside a chat or a run, and schedules are a person's decision.`,
     next: () => "run it in a terminal of your own (without MERIDIAN_SPACE_ID).",
   },
   SCHEDULE_NOT_FOUND: {
@@ -69,13 +69,13 @@ export const DOORS_FAILURES = {
     exit: 1,
     http: 403,
     cause: (f) => `Schedule ${f["schedule"]} was not made by you in this place, so it fires nothing.`,
-    next: () => "make it anew, or remove it with 'meridian schedule remove'.",
+    next: () => "create it again, or remove it with 'meridian schedule remove'.",
   },
   SCHEDULE_FIRED: {
     exit: 1,
     http: 409,
-    cause: (f) => `${f["firing"]} has begun run ${f["run"]} already.`,
-    next: () => "nothing: a firing begins one run.",
+    cause: (f) => `${f["firing"]} has already started run ${f["run"]}.`,
+    next: () => "nothing: a firing starts only one run.",
   },
   SCHEDULES_FULL: {
     exit: 1,
@@ -87,18 +87,18 @@ export const DOORS_FAILURES = {
     exit: 1,
     http: 500,
     cause: (f) => `${f["file"]} cannot be read: ${f["reason"]}.`,
-    next: () => "restore it, or move it away and make the schedules anew; nothing fires meanwhile.",
+    next: () => "restore it, or move it away and create the schedules again; until then nothing fires.",
   },
   SEARCH_INDEX_UNUSABLE: {
     exit: 1,
     http: 500,
     cause: (f) => `The index ${f["file"]} cannot be used: ${f["reason"]}.`,
-    next: () => "let its folder be written to, or name another with XDG_CACHE_HOME.",
+    next: () => "make its folder writable, or name another with XDG_CACHE_HOME.",
   },
   EXPORT_FILE_EXISTS: {
     exit: 1,
     http: 409,
-    cause: (f) => `${f["file"]} exists already.`,
+    cause: (f) => `${f["file"]} already exists.`,
     next: () => "name another file with --output, or remove that one.",
   },
 } as const satisfies Record<string, FailureEntry>

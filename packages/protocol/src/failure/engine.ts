@@ -11,7 +11,7 @@ export const ENGINE_FAILURES = {
   INVALID_CURSOR: {
     exit: 2,
     http: 400,
-    cause: () => "The cursor is not one this list gave out.",
+    cause: () => "The cursor does not belong to this list.",
     next: () => "start again without a cursor.",
   },
   ENGINE_DATABASE_NOT_FOUND: {
@@ -24,7 +24,7 @@ export const ENGINE_FAILURES = {
     exit: 1,
     http: 404,
     cause: (f) => `Session ${f["session"]} does not exist.`,
-    next: () => "create it first, or list the sessions there are.",
+    next: () => "create it first, or list the existing sessions.",
   },
   INPUT_NOT_FOUND: {
     exit: 1,
@@ -47,7 +47,7 @@ export const ENGINE_FAILURES = {
   CAP_BELOW_SPENT: {
     exit: 2,
     http: 409,
-    cause: (f) => `A cap of ${f["cap"]} is not above what is used up already: ${f["spent"]}.`,
+    cause: (f) => `A cap of ${f["cap"]} is not above what is already used up: ${f["spent"]}.`,
     next: () => "give a higher one.",
   },
   APPROVAL_NOT_FOUND: {
@@ -66,13 +66,13 @@ export const ENGINE_FAILURES = {
     exit: 1,
     http: 503,
     cause: (f) => `The MCP server ${f["server"]} does not work: ${f["problem"]}`,
-    next: () => "nothing; the work goes on without its tools, and it is tried again in a while.",
+    next: () => "nothing; the work continues without its tools, and Meridian tries again later.",
   },
   EXTENSION_FAILED: {
     exit: 1,
     http: 500,
     cause: (f) => `The extension ${f["extension"]} failed in ${f["hook"]}: ${f["problem"]}`,
-    next: () => "nothing; the work goes on as if it had said nothing.",
+    next: () => "nothing; the work continues without its answer.",
   },
   AGENT_NOT_PRIMARY: {
     exit: 2,
@@ -90,13 +90,13 @@ export const ENGINE_FAILURES = {
     exit: 2,
     http: 409,
     cause: (f) =>
-      `${f["directory"]} does not lie in the workspace ${f["workspace"]}, which is ${f["root"]} here.`,
-    next: () => "name a directory inside of it, or another workspace.",
+      `${f["directory"]} is not inside the workspace ${f["workspace"]}, which is ${f["root"]} here.`,
+    next: () => "name a directory inside it, or another workspace.",
   },
   SESSION_EXISTS: {
     exit: 1,
     http: 409,
-    cause: (f) => `Session ${f["session"]} already exists and is not the same one.`,
+    cause: (f) => `Session ${f["session"]} already exists and differs from this one.`,
     next: () => "use another id, or none.",
   },
   IMPORT_CHANGED: {
@@ -159,7 +159,7 @@ export const ENGINE_FAILURES = {
   OUTPUT_INVALID: {
     exit: 1,
     http: 422,
-    cause: (f) => `The model gave no answer in the form that was asked for: ${f["problem"]}`,
+    cause: (f) => `The model gave no answer in the requested form: ${f["problem"]}`,
     next: () => "look at what it answered, then ask again with a simpler schema or another model.",
   },
   MODEL_FAILED: {
@@ -213,7 +213,7 @@ export const ENGINE_FAILURES = {
     cause: (f) =>
       `The file ${f["file"]} was ${f["what"]} while Meridian had it open. Nothing of this request was acknowledged.`,
     next: () =>
-      "put the file back if it was moved; else end Meridian, start it again, and send again what got no receipt.",
+      "put the file back if it was moved; otherwise restart Meridian and resend everything that got no receipt.",
   },
   DATABASE_BUSY: {
     exit: 1,
@@ -237,7 +237,7 @@ export const ENGINE_FAILURES = {
     exit: 2,
     http: 400,
     cause: (f) => `Both names lead to the same database, ${f["database"]}. Nothing was changed.`,
-    next: () => "name another one with --to, or with --from.",
+    next: () => "name a different one with --to or --from.",
   },
   DATABASE_NO_SERVER: {
     exit: 2,
@@ -255,7 +255,7 @@ export const ENGINE_FAILURES = {
   DATABASE_REFUSED: {
     exit: 1,
     http: 500,
-    cause: (f) => `The database ${f["database"]} does not let us in: ${f["why"]}.`,
+    cause: (f) => `The database ${f["database"]} refused access: ${f["why"]}.`,
     next: () => "check the user, the password (PGPASSWORD or a passfile) and the name of the database.",
   },
   DATABASE_OLD: {
@@ -268,8 +268,8 @@ export const ENGINE_FAILURES = {
   DATABASE_STANDBY: {
     exit: 1,
     http: 503,
-    cause: (f) => `The database ${f["database"]} is a standby: it can be read, and not written.`,
-    next: () => "name the server that can be written as well, as postgres://db1,db2/…, or promote this one.",
+    cause: (f) => `The database ${f["database"]} is a standby: it can be read but not written.`,
+    next: () => "also name the server that can be written, as postgres://db1,db2/…, or promote this one.",
   },
   DATABASE_TLS: {
     exit: 1,
@@ -282,8 +282,8 @@ export const ENGINE_FAILURES = {
     exit: 1,
     http: 500,
     cause: (f) =>
-      `A pooler in transaction mode lies before the database ${f["database"]}: nobody would know that this node is there.`,
-    next: () => "name the address of the server itself, or let the pooler keep sessions.",
+      `A pooler in transaction mode is in front of the database ${f["database"]}: it would hide this node from the others.`,
+    next: () => "use the address of the server itself, or switch the pooler to session mode.",
   },
   DATABASE_TOO_OLD: {
     exit: 1,
@@ -294,9 +294,9 @@ export const ENGINE_FAILURES = {
   CLUSTER_TOKEN: {
     exit: 2,
     http: 500,
-    cause: (f) => `The nodes on ${f["database"]} have another cluster token than this one.`,
+    cause: (f) => `The nodes on ${f["database"]} have a different cluster token from this one.`,
     next: () =>
-      "set the same MERIDIAN_CLUSTER_TOKEN on every node, or none on any; take ?schema=NAME for a second cluster.",
+      "set the same MERIDIAN_CLUSTER_TOKEN on every node, or on none; use ?schema=NAME for a second cluster.",
   },
   NO_WORKER: {
     exit: 1,
@@ -310,7 +310,7 @@ export const ENGINE_FAILURES = {
     http: 500,
     cause: (f) => `The database ${f["database"]} has lost history: ${f["why"]}.`,
     next: () =>
-      "find out whether a standby that was behind has taken over; what was acknowledged is missing there.",
+      "check whether a standby that lagged behind has taken over; acknowledged work is missing there.",
   },
 } as const satisfies Record<string, FailureEntry>
 

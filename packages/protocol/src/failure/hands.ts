@@ -33,7 +33,7 @@ export const HANDS_FAILURES = {
     exit: 1,
     http: 409,
     cause: (f) =>
-      `The repository ${f["repository"]} has no commit yet, so there is nothing a worktree could stand on.`,
+      `The repository ${f["repository"]} has no commit yet, so there is nothing to base a worktree on.`,
     next: () => "make a first commit, or leave --worktree out.",
   },
   REPOSITORY_BUSY: {
@@ -51,9 +51,9 @@ export const HANDS_FAILURES = {
   WORKTREE_TAKEN: {
     exit: 1,
     http: 409,
-    cause: (f) => `The worktree of run ${f["run"]} cannot be made: ${f["what"]} is there already.`,
+    cause: (f) => `The worktree of run ${f["run"]} cannot be made: ${f["what"]} already exists.`,
     next: (f) =>
-      `look at it ('meridian doctor' tells whose it is), move it away with '${f["away"]}', and spawn again.`,
+      `look at it ('meridian doctor' shows whose it is), move it away with '${f["away"]}', and spawn again.`,
   },
   WORKTREE_FOLDER_ABSENT: {
     exit: 1,
@@ -70,14 +70,14 @@ export const HANDS_FAILURES = {
   WORKTREE_TOO_LARGE: {
     exit: 1,
     http: 413,
-    cause: (f) => `${f["what"]} of run ${f["run"]} are more than Meridian takes over: ${f["files"]}.`,
+    cause: (f) => `${f["what"]} of run ${f["run"]} are more than Meridian can take over: ${f["files"]}.`,
     next: (f) => `remove them from ${f["path"]} or name them in its .gitignore, then run it again.`,
   },
   WORKTREE_INCLUDE_TOO_LARGE: {
     exit: 1,
     http: 413,
-    cause: (f) => `.worktreeinclude names more than a worktree is given: ${f["what"]}.`,
-    next: () => "name fewer files there; what can be made anew belongs into [worktree] setup.",
+    cause: (f) => `.worktreeinclude names more than a worktree may get: ${f["what"]}.`,
+    next: () => "name fewer files there; what can be generated belongs in [worktree] setup.",
   },
   WORKTREE_SETUP_FAILED: {
     exit: 1,
@@ -101,7 +101,7 @@ export const HANDS_FAILURES = {
     exit: 1,
     http: 404,
     cause: (f) =>
-      `Run ${f["run"]} cannot be applied: ${f["checkout"]}, where it was spawned, is no checkout any more.`,
+      `Run ${f["run"]} cannot be applied: ${f["checkout"]}, where it was spawned, is no longer a checkout.`,
     next: (f) => `merge its branch by hand: 'git merge ${f["branch"]}'.`,
   },
   APPLY_CONFLICT: {
@@ -127,14 +127,14 @@ export const HANDS_FAILURES = {
   RUN_ALREADY_APPLIED: {
     exit: 1,
     http: 409,
-    cause: (f) => `Run ${f["run"]} was ${f["state"]} already.`,
+    cause: (f) => `Run ${f["run"]} was already ${f["state"]}.`,
     next: (f) => `'meridian run diff ${f["run"]}' shows what it did.`,
   },
   RUN_REFUTED: {
     exit: 1,
     http: 409,
     cause: (f) => `The checks of run ${f["run"]} are red, so it is not applied.`,
-    next: (f) => `'meridian run show ${f["run"]}' tells them; give --force if you want it all the same.`,
+    next: (f) => `'meridian run show ${f["run"]}' shows them; give --force to apply it anyway.`,
   },
   CHECKS_RED: {
     exit: 1,
@@ -158,7 +158,7 @@ export const HANDS_FAILURES = {
   CHECKS_REFUSED: {
     exit: 1,
     http: 403,
-    cause: () => "Checks are programs, and what may only read names none.",
+    cause: () => "Checks are programs, and a run that may only read cannot name any.",
     next: () => "leave --check out, or let the person give it.",
   },
   WORKTREE_NOT_RESTORED: {
@@ -182,7 +182,7 @@ export const HANDS_FAILURES = {
   SANDBOX_NETWORK_NEEDED: {
     exit: 2,
     http: 409,
-    cause: (f) => `${f["harness"]} reaches its model over the network, so it cannot work without.`,
+    cause: (f) => `${f["harness"]} reaches its model over the network, so it cannot work without it.`,
     next: () =>
       "use --harness direct, whose commands alone lose the network, or leave --sandbox-network out.",
   },
@@ -190,13 +190,13 @@ export const HANDS_FAILURES = {
     exit: 1,
     http: 409,
     cause: (f) =>
-      `Run ${f["run"]} worked in ${f["cwd"]} itself, and how that stood when it began was not kept: it only read, it began before that was kept, there was too much to keep, or there is no repository with a commit.`,
-    next: () => "look at 'git diff' there; spawn with --worktree to keep a run apart.",
+      `Run ${f["run"]} worked in ${f["cwd"]} itself, and its state at the beginning was not kept: it only read, it began before that was kept, there was too much to keep, or there is no repository with a commit.`,
+    next: () => "look at 'git diff' there; spawn with --worktree to isolate a run.",
   },
   RUN_WITHOUT_WORKTREE: {
     exit: 1,
     http: 409,
     cause: (f) => `Run ${f["run"]} worked in ${f["cwd"]} itself and has no worktree.`,
-    next: () => "look at its changes there; spawn with --worktree to keep a run apart.",
+    next: () => "look at its changes there; spawn with --worktree to isolate a run.",
   },
 } as const satisfies Record<string, FailureEntry>

@@ -5,7 +5,7 @@ export const RUN_FAILURES = {
   FAILOVER_UNKNOWN: {
     exit: 2,
     http: 400,
-    cause: (f) => `${f["where"]} names '${f["harness"]}', which is no harness.`,
+    cause: (f) => `${f["where"]} names '${f["harness"]}', which is not a harness.`,
     next: (f) =>
       f["suggestion"] === undefined
         ? `use ${f["known"]}.`
@@ -20,7 +20,7 @@ export const RUN_FAILURES = {
   SCHEMA_UNSUPPORTED: {
     exit: 2,
     http: 400,
-    cause: (f) => `${f["harness"]} cannot be held to a schema of its answer.`,
+    cause: (f) => `${f["harness"]} does not support a schema for its answer.`,
     next: () => "use claude, codex or direct, or leave --schema out.",
   },
   BUDGET_SPENT: {
@@ -40,7 +40,7 @@ export const RUN_FAILURES = {
     exit: 1,
     http: 400,
     cause: (f) => `No service can be written: ${f["why"]}.`,
-    next: () => "run 'meridian up' after a start of the machine instead.",
+    next: () => "run 'meridian up' after each start of the machine instead.",
   },
   SERVICE_NOT_OURS: {
     exit: 1,

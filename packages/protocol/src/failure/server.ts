@@ -89,13 +89,13 @@ export const SERVER_FAILURES = {
   STREAMS_FULL: {
     exit: 1,
     http: 503,
-    cause: (f) => `${f["limit"]} event streams are open already.`,
+    cause: (f) => `${f["limit"]} event streams are already open.`,
     next: () => "close one, or try again later.",
   },
   SERVER_BUSY: {
     exit: 1,
     http: 503,
-    cause: () => "More is on its way to this server than it can hold.",
+    cause: () => "This server is receiving more than it can hold.",
     next: () => "send it again in a moment.",
   },
   SERVER_FAILED: {

@@ -6,8 +6,8 @@ const isEngineAgent = (facts: Facts): boolean =>
 
 /** By the system's name of the error. */
 const SYSTEM_ADVICE: Readonly<Record<string, string>> = {
-  EEXIST: "move away what stands there: something else is needed in its place.",
-  ENOTDIR: "move away the file that stands where a folder is needed.",
+  EEXIST: "move away what is there: something else is needed in its place.",
+  ENOTDIR: "move away the file that is where a folder is needed.",
   ENOSPC: "free some space on the disk, then run it again.",
   EMFILE: "close other programs, or allow more open files ('ulimit -n').",
 }
@@ -98,7 +98,7 @@ export const SPACES_FAILURES = {
   TRUST_FULL: {
     exit: 1,
     http: 409,
-    cause: (f) => `The trust store holds ${f["limit"]} trusted folders already.`,
+    cause: (f) => `The trust store already holds ${f["limit"]} trusted folders.`,
     next: () => "run 'meridian trust list', then 'meridian untrust DIR' for some of them.",
   },
   TRUST_TOO_MUCH: {
@@ -153,7 +153,7 @@ export const SPACES_FAILURES = {
     http: 502,
     cause: (f) => `The catalogue of models was not updated from ${f["from"]}: ${f["problem"]}.`,
     next: () =>
-      "try again when the address can be reached, or give another address or a file with --from; the catalogue there was still counts.",
+      "try again when the address can be reached, or give another address or a file with --from; the previous catalogue is still in use.",
   },
   MODEL_UNKNOWN: {
     exit: 1,

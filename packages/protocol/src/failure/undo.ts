@@ -14,8 +14,8 @@ export const UNDO_FAILURES = {
   NOTHING_TO_REDO: {
     exit: 1,
     http: 409,
-    cause: (f) => `Session ${f["session"]} has no undo that could be taken back.`,
-    next: () => "only the last undo can be, and only until something else is said.",
+    cause: (f) => `Session ${f["session"]} has no undo that could be redone.`,
+    next: () => "only the last undo can be redone, and only until the next prompt.",
   },
   FILES_CHANGED: {
     exit: 1,
@@ -29,7 +29,7 @@ export const UNDO_FAILURES = {
     exit: 1,
     http: 409,
     cause: (f) => `The files of ${f["directory"]} as they were cannot be read: ${f["reason"]}.`,
-    next: () => "take back the conversation alone with --conversation.",
+    next: () => "undo only the conversation with --conversation.",
   },
   PROMPT_NOT_FOUND: {
     exit: 1,

@@ -83,7 +83,7 @@ export const LONGEST_WAIT_SECS = 240
 /** Clients remove `.` and `..` from an address before they send it. */
 const NEW_ID = described(
   text({ pattern: /^(?!\.{1,2}$)/, like: "an id other than `.` and `..`" }),
-  "Not `.` or `..`: no address can hold them.",
+  "Not `.` or `..`, which no address can contain.",
 )
 /** The name of an agent, a model or a compaction. */
 const NAME = text({ most: 200 })
@@ -101,7 +101,7 @@ const PAGE = {
 const WAIT = {
   timeoutSecs: described(
     integer(1, LONGEST_WAIT_SECS),
-    "Answer with `settled: false` after this time; the work goes on.",
+    "Answer with `settled: false` after this time; the work continues.",
   ),
 }
 /** Failures that work can end with. */
@@ -141,13 +141,13 @@ export const CONTRACT = {
     },
     models: {
       ...ADDRESSES.server.models,
-      summary: "The models sessions can use.",
+      summary: "The models that sessions can use.",
       input: objectOf({}),
       answer: itemsOf(MODEL),
     },
     agents: {
       ...ADDRESSES.server.agents,
-      summary: "The agents sessions can use.",
+      summary: "The agents that sessions can use.",
       input: objectOf({}),
       answer: itemsOf(AGENT),
     },
@@ -161,7 +161,7 @@ export const CONTRACT = {
     },
     directories: {
       ...ADDRESSES.server.directories,
-      summary: "The folders in a directory of the server's machine, to choose one for a session.",
+      summary: "The folders in a directory on the server's machine, to choose one for a session.",
       input: objectOf(
         {},
         { path: described(text({ most: 4_096 }), "Absolute; the server's project by default.") },
@@ -173,7 +173,7 @@ export const CONTRACT = {
   sessions: {
     create: {
       ...ADDRESSES.sessions.create,
-      summary: "Makes a session, or returns the one that has this id already.",
+      summary: "Creates a session, or returns the existing one with this id.",
       input: objectOf(
         { location: LOCATION },
         {
@@ -181,7 +181,7 @@ export const CONTRACT = {
           agent: NAME,
           model: NAME,
           title: TITLE,
-          budget: described(CAPS, "What it may use up; its agent and the engine may say less."),
+          budget: described(CAPS, "What it may use up. Its agent and the engine may set lower caps."),
         },
       ),
       answer: SESSION,
@@ -203,14 +203,15 @@ export const CONTRACT = {
     },
     fork: {
       ...ADDRESSES.sessions.fork,
-      summary: "Makes a session with the same history; asking again with the same id returns the first fork.",
+      summary:
+        "Creates a session with the same history. Asking again with the same id returns the first fork.",
       input: objectOf(SESSION_ID, {
         id: NEW_ID,
         at: described(
           anyOf(NAME, integer(1, 1_000_000_000)),
-          "A message, and the fork has the history up to it and with it; or the number of a prompt, with all it led to.",
+          "A message: the fork has the history up to and including it. Or the number of a prompt: with all of its work.",
         ),
-        files: described(BOOLEAN, "The files of the place go back to how they stood there."),
+        files: described(BOOLEAN, "Also restores the files of the place to that point."),
         overwrite: OVERWRITE,
       }),
       answer: SESSION,
@@ -227,22 +228,21 @@ export const CONTRACT = {
     },
     undo: {
       ...ADDRESSES.sessions.undo,
-      summary:
-        "Takes back what the last prompts led to: their part of the conversation, and their changes of files.",
+      summary: "Undoes the last prompts: their part of the conversation, and their file changes.",
       input: objectOf(SESSION_ID, UNDO_FIELDS),
       answer: UNDONE,
       failures: ["SESSION_NOT_FOUND", "SESSION_IN_USE", "NOTHING_TO_UNDO", "FILES_CHANGED", "FILES_NOT_KEPT"],
     },
     redo: {
       ...ADDRESSES.sessions.redo,
-      summary: "Takes the last undo back, until something else is said.",
+      summary: "Redoes the last undo. Not possible after another prompt.",
       input: objectOf(SESSION_ID, { overwrite: OVERWRITE }),
       answer: UNDONE,
       failures: ["SESSION_NOT_FOUND", "SESSION_IN_USE", "NOTHING_TO_REDO", "FILES_CHANGED", "FILES_NOT_KEPT"],
     },
     files: {
       ...ADDRESSES.sessions.files,
-      summary: "What one prompt led to in files: the last one, unless another is named.",
+      summary: "The file changes of one prompt. Default: the last one.",
       input: objectOf(SESSION_ID, { at: AT_PROMPT, diff: DIFF_FORM }),
       answer: CHANGED_FILES,
       failures: ["SESSION_NOT_FOUND", "PROMPT_NOT_FOUND", "FILES_NOT_KEPT"],
@@ -257,11 +257,11 @@ export const CONTRACT = {
         {
           id: NEW_ID,
           delivery: HOW,
-          resume: described(BOOLEAN, "False admits only."),
-          trace: described(STRING, "A `traceparent`; without it that of the request's headers."),
+          resume: described(BOOLEAN, "False only admits."),
+          trace: described(STRING, "A `traceparent`. Default: the one in the request's headers."),
           expand: described(
             BOOLEAN,
-            "What the text names behind @ goes along, and a command behind / becomes its template. True by default.",
+            "Includes what the text names with @, and replaces a / command by its template. Default: true.",
           ),
           ...OVERRIDES_FIELDS,
         },
@@ -272,7 +272,7 @@ export const CONTRACT = {
     },
     search: {
       ...ADDRESSES.sessions.search,
-      summary: "The best places of the session for some words, also of what was compacted away.",
+      summary: "The best matches for some words in the session, including what was compacted.",
       input: objectOf({ ...SESSION_ID, words: text({ least: 1, most: 1_000 }) }),
       answer: itemsOf(objectOf({ seq: COUNT, text: STRING })),
       failures: NOT_FOUND,
@@ -286,7 +286,7 @@ export const CONTRACT = {
     },
     synthetic: {
       ...ADDRESSES.sessions.synthetic,
-      summary: "Adds a message that no person wrote, and that says so. It asks for no work.",
+      summary: "Adds a message that no person wrote and that says so. It starts no work.",
       input: objectOf({ ...SESSION_ID, text: text({ least: 1, most: 200_000 }) }, { id: NEW_ID }),
       answer: SESSION_MESSAGE,
       failures: ["SESSION_NOT_FOUND", "PROMPT_CONFLICT"],
@@ -294,7 +294,7 @@ export const CONTRACT = {
     },
     commands: {
       ...ADDRESSES.sessions.commands,
-      summary: "What may be typed behind a slash: command templates of the project, of the person, built in.",
+      summary: "The commands that may be typed after a slash: of the project, of the user, built-in.",
       input: objectOf(SESSION_ID),
       answer: itemsOf(COMMAND),
       failures: ["SESSION_NOT_FOUND", "LOCATION_NOT_FOUND"],
@@ -309,7 +309,7 @@ export const CONTRACT = {
     },
     wait: {
       ...ADDRESSES.sessions.wait,
-      summary: "Answers when the session has settled; fails with the work it waited for.",
+      summary: "Answers when the session has settled. Fails if the work fails.",
       input: objectOf(SESSION_ID, WAIT),
       answer: SETTLED,
       failures: WORK,
@@ -322,7 +322,7 @@ export const CONTRACT = {
     },
     interrupt: {
       ...ADDRESSES.sessions.interrupt,
-      summary: "Stops the current work and answers when it has settled. Nothing to stop is fine.",
+      summary: "Stops the current work and answers when it has settled. Without work it does nothing.",
       input: objectOf(SESSION_ID),
     },
     compact: {
@@ -334,19 +334,19 @@ export const CONTRACT = {
     },
     rename: {
       ...ADDRESSES.sessions.rename,
-      summary: "Gives the session another title.",
+      summary: "Changes the title of the session.",
       input: objectOf({ ...SESSION_ID, title: TITLE }),
       failures: NOT_FOUND,
     },
     archive: {
       ...ADDRESSES.sessions.archive,
-      summary: "Puts the session away, or takes it out again. It can be worked with either way.",
+      summary: "Archives the session or brings it back. Work is possible either way.",
       input: objectOf({ ...SESSION_ID, archived: BOOLEAN }),
       failures: NOT_FOUND,
     },
     delete: {
       ...ADDRESSES.sessions.delete,
-      summary: "Deletes the session for good, with its whole log. Refused while it is worked on.",
+      summary: "Deletes the session permanently, with its whole log. Refused while a process works on it.",
       input: objectOf(SESSION_ID),
       failures: ["SESSION_NOT_FOUND", "SESSION_IN_USE"],
     },
@@ -360,7 +360,7 @@ export const CONTRACT = {
     setBudget: {
       ...ADDRESSES.sessions.setBudget,
       summary:
-        "Sets what the session may use up; a cap that is not named stays as it is. A session that waited because of it goes on.",
+        "Sets what the session may use up. A cap that is not named stays. A session that waited because of its budget continues.",
       input: objectOf(SESSION_ID, CAP_FIELDS),
       answer: SESSION_BUDGET,
       failures: ["SESSION_NOT_FOUND", "CAP_BELOW_SPENT"],
@@ -373,13 +373,13 @@ export const CONTRACT = {
     },
     switchAgent: {
       ...ADDRESSES.sessions.switchAgent,
-      summary: "Another agent from the next turn on.",
+      summary: "Switches the agent from the next turn on.",
       input: objectOf({ ...SESSION_ID, agent: NAME }),
       failures: ["SESSION_NOT_FOUND", "AGENT_NOT_FOUND", "AGENT_NOT_PRIMARY"],
     },
     switchModel: {
       ...ADDRESSES.sessions.switchModel,
-      summary: "Another model from the next turn on.",
+      summary: "Switches the model from the next turn on.",
       input: objectOf({ ...SESSION_ID, model: NAME }),
       failures: ["SESSION_NOT_FOUND", "MODEL_NOT_FOUND"],
     },
@@ -401,21 +401,21 @@ export const CONTRACT = {
     },
     inputs: {
       ...ADDRESSES.sessions.inputs,
-      summary: "A page of the inputs that wait, oldest first.",
+      summary: "A page of the waiting inputs, oldest first.",
       input: objectOf(SESSION_ID, {
-        after: described(COUNT, "Only inputs admitted behind this sequence: `next` of the page before."),
+        after: described(COUNT, "Only inputs admitted after this sequence: `next` of the previous page."),
         limit: integer(1, 200),
       }),
       answer: objectOf(
         { items: listOf(RECEIPT) },
-        { next: described(COUNT, "There are more: ask again with it as `after`.") },
+        { next: described(COUNT, "Set when there are more: pass it as `after`.") },
       ),
       bulky: true,
       failures: NOT_FOUND,
     },
     cancel: {
       ...ADDRESSES.sessions.cancel,
-      summary: "Takes back an input that still waits.",
+      summary: "Cancels an input that still waits.",
       input: objectOf({ ...SESSION_ID, inputID: STRING }),
       answer: RECEIPT,
       failures: ["SESSION_NOT_FOUND", "INPUT_NOT_FOUND"],
@@ -429,14 +429,15 @@ export const CONTRACT = {
     },
     stays: {
       ...ADDRESSES.sessions.stays,
-      summary: "Each time the session came to a node, oldest first; none where machines share no database.",
+      summary:
+        "Each time a node took the session, oldest first; empty when machines do not share the database.",
       input: objectOf(SESSION_ID),
       answer: itemsOf(STAY),
       failures: NOT_FOUND,
     },
     restore: {
       ...ADDRESSES.sessions.restore,
-      summary: "Goes back to an older checkpoint; without one, to the whole history.",
+      summary: "Returns to an older checkpoint, or without an id to the whole history.",
       input: objectOf(SESSION_ID, { compactionID: NAME }),
       failures: ["SESSION_NOT_FOUND", "CHECKPOINT_NOT_FOUND"],
     },
@@ -449,7 +450,7 @@ export const CONTRACT = {
     },
     questions: {
       ...ADDRESSES.sessions.questions,
-      summary: "The open questions of one session that are no permission requests.",
+      summary: "The open questions of one session, without permission requests.",
       input: objectOf(SESSION_ID),
       answer: itemsOf(QUESTION),
       failures: NOT_FOUND,
@@ -458,14 +459,14 @@ export const CONTRACT = {
   questions: {
     list: {
       ...ADDRESSES.questions.list,
-      summary: "The open questions of all sessions that are no permission requests.",
+      summary: "The open questions of all sessions, without permission requests.",
       input: objectOf({}),
       answer: itemsOf(QUESTION),
     },
     reply: {
       ...ADDRESSES.questions.reply,
       summary:
-        "Answers a question with the label of a choice, with words where those are taken, or with several.",
+        "Answers a question with the label of a choice, with free text where allowed, or with several.",
       input: objectOf({ requestID: STRING, answer: anyOf(REASON, listOf(REASON, 50)) }),
       failures: ["QUESTION_NOT_FOUND", "CAP_BELOW_SPENT"],
     },
@@ -485,13 +486,13 @@ export const CONTRACT = {
     },
     saved: {
       ...ADDRESSES.permissions.saved,
-      summary: "What was allowed for good, in all projects.",
+      summary: "What was allowed permanently, in all projects.",
       input: objectOf({}),
       answer: itemsOf(SAVED_PERMISSION),
     },
     revoke: {
       ...ADDRESSES.permissions.revoke,
-      summary: "Takes a saved approval back: from now on it is asked again.",
+      summary: "Revokes a saved approval: from now on it is asked again.",
       input: objectOf({ id: STRING }),
       failures: ["APPROVAL_NOT_FOUND"],
     },
@@ -499,7 +500,7 @@ export const CONTRACT = {
   spaces: {
     list: {
       ...ADDRESSES.spaces.list,
-      summary: "The spaces, the one worked in last first.",
+      summary: "The spaces, last used first.",
       input: objectOf({}, { limit: integer(1, 200) }),
       answer: itemsOf(SPACE_ROW),
     },
@@ -533,14 +534,14 @@ export const CONTRACT = {
     },
     run: {
       ...ADDRESSES.spaces.run,
-      summary: "One run; with its whole report when that is asked for.",
+      summary: "One run, with its whole report on request.",
       input: objectOf({ spaceID: STRING, runID: STRING }, { report: BOOLEAN }),
       answer: RUN,
       failures: ["SPACE_NOT_FOUND", "RUN_NOT_FOUND", "SPACE_DAMAGED"],
     },
     diff: {
       ...ADDRESSES.spaces.diff,
-      summary: "What a run changed, by file and hunk; `isCut` when there is more than is told.",
+      summary: "What a run changed, by file and hunk; `isCut` when there is more than is shown.",
       input: objectOf(RUN_PLACE),
       answer: RUN_DIFF,
       bulky: true,
@@ -549,7 +550,7 @@ export const CONTRACT = {
     apply: {
       ...ADDRESSES.spaces.apply,
       summary:
-        "Takes the work of a run over into the checkout it was spawned from, once its checks are green there. When it fails nothing was changed.",
+        "Applies the work of a run to the checkout it was spawned from, once its checks pass there. A failure changes nothing.",
       input: objectOf(RUN_PLACE, {
         noCommit: described(BOOLEAN, "Leave the changes staged."),
         force: described(BOOLEAN, "Apply a run even if its checks are red; no check runs."),
@@ -573,7 +574,7 @@ export const CONTRACT = {
     },
     discard: {
       ...ADDRESSES.spaces.discard,
-      summary: "Throws the work of a run away. What was in it stays reachable under the ref that is told.",
+      summary: "Discards the work of a run. It stays reachable under the ref in the answer.",
       input: objectOf(RUN_PLACE),
       answer: RUN_DISCARDED,
       failures: [...RUN_FAILURES, ...GIT_FAILURES, ...WORK_FAILURES],
@@ -581,7 +582,7 @@ export const CONTRACT = {
     send: {
       ...ADDRESSES.spaces.send,
       summary:
-        "Tells words to a run that has not ended: its next message when its agent has ended its turn. `at` says which line they are about.",
+        "Sends text to a run that has not ended. It is the next message after the agent's turn. `at`: the line it is about.",
       input: objectOf({ ...RUN_PLACE, text: REASON }, { at: DIFF_LINE }),
       answer: RUN_TOLD,
       failures: [...RUN_FAILURES, "RUN_ENDED", "PROMPT_REQUIRED"],
@@ -589,7 +590,7 @@ export const CONTRACT = {
     resume: {
       ...ADDRESSES.spaces.resume,
       summary:
-        "Goes on with a run that is paused or waits. One whose budget is used up needs a higher cap: what it may use up in all.",
+        "Continues a run that is paused or waits. If its budget is used up it needs a higher cap, for its total spending.",
       input: objectOf(RUN_PLACE, CAP_FIELDS),
       answer: RUN_RESUMED,
       failures: [
@@ -604,7 +605,7 @@ export const CONTRACT = {
     continue: {
       ...ADDRESSES.spaces.continue,
       summary:
-        "Goes on with the conversation of a run that has ended, in a run of its own in the same place; answers once that has begun.",
+        "Continues the conversation of an ended run in a new run at the same place. Answers once that has begun.",
       input: objectOf({ ...RUN_PLACE, text: REASON }, { at: DIFF_LINE }),
       answer: RUN_CONTINUED,
       failures: [
@@ -637,11 +638,11 @@ export type Contract = typeof CONTRACT
  */
 export const EVENTS = {
   ...EVENTS_ADDRESS,
-  summary: "The durable events behind a cursor, then those to come, as server-sent events.",
+  summary: "The durable events after a cursor, then new ones, as server-sent events.",
   input: objectOf(SESSION_ID, {
-    after: described(COUNT, "Only events behind this sequence; `Last-Event-ID` goes before it."),
-    live: described(BOOLEAN, "Also fragments of the model's output while it writes."),
-    follow: described(BOOLEAN, "False: ends where the replay ends. True by default."),
+    after: described(COUNT, "Only events after this sequence. `Last-Event-ID` takes precedence."),
+    live: described(BOOLEAN, "Includes fragments of the model's output while it writes."),
+    follow: described(BOOLEAN, "False: ends where the replay ends. Default: true."),
   }),
   failures: ["SESSION_NOT_FOUND", "INVALID_CURSOR", "STREAMS_FULL"],
 } as const satisfies Route
@@ -653,7 +654,7 @@ export const EVENTS = {
  */
 export const CHANGES = {
   ...CHANGES_ADDRESS,
-  summary: "Says which sessions changed, as server-sent events; for lists that are kept current.",
+  summary: "Which sessions changed, as server-sent events, for lists that are kept current.",
   input: objectOf({}),
   failures: ["STREAMS_FULL"],
 } as const satisfies Route

@@ -24,13 +24,13 @@ export const LOCATION = objectOf(
   {
     directory: described(
       text({ most: 4_096 }),
-      "An absolute path, or one inside of the workspace that is named. There is no default.",
+      "An absolute path, or a path inside the named workspace. There is no default.",
     ),
   },
   {
     workspace: described(
       text({ most: 200 }),
-      "A place that several nodes have; without it `shared`, the same path everywhere.",
+      "A place that several nodes have. Default: `shared`, the same path everywhere.",
     ),
     workspaceID: described(text({ most: 200 }), "The same as `workspace`, in a request."),
   },
@@ -57,23 +57,23 @@ export const SESSION = named(
       title: STRING,
       parent: described(
         objectOf({ sessionID: STRING, messageID: STRING, callID: STRING, depth: COUNT }),
-        "It works for another session: which call of it began this one.",
+        "Set when it works for another session: the call that began it.",
       ),
-      archived: described(BOOLEAN, "Put away: lists for people leave it out."),
+      archived: described(BOOLEAN, "Archived: lists for people leave it out."),
       waitingFor: described(
         oneOf("permission", "question", "limit", "budget", "worker"),
         'With status "waiting": an answer (a permission, a question, a budget), the end of a provider\'s limit, or a node.',
       ),
       reason: described(STRING, "Why no node can work on it."),
-      until: described(TIME, "When the session goes on by itself."),
-      node: described(STRING, "The node that works on it, or did last, where machines share a database."),
+      until: described(TIME, "When the session continues on its own."),
+      node: described(STRING, "The node that works on it or last did, when machines share a database."),
     },
   ),
 )
 /** A period of a session on one node. */
 export const STAY = objectOf({
   node: STRING,
-  seq: described(COUNT, "The last event then: what follows was done there."),
+  seq: described(COUNT, "The last event at that time. Later events happened on this node."),
   time: TIME,
 })
 
@@ -86,7 +86,7 @@ export const CLUSTER = objectOf({
       {
         id: STRING,
         host: STRING,
-        alive: described(BOOLEAN, "Its sign of life moved while the server watched."),
+        alive: described(BOOLEAN, "Its sign of life advanced while the server watched."),
         beat: COUNT,
         leaves: BOOLEAN,
         places: COUNT,
@@ -138,12 +138,12 @@ export const QUESTION = named(
       sessionID: STRING,
       kind: described(
         QUESTION_KIND,
-        "tool: a call asks. The others the engine asks; the session waits with them.",
+        "tool: a call asks. The engine asks the others, and the session waits for the answer.",
       ),
       text: STRING,
       choices: listOf(QUESTION_CHOICE),
-      other: described(BOOLEAN, "Words that are no choice are an answer, too."),
-      multiple: described(BOOLEAN, "Several choices may be taken together."),
+      other: described(BOOLEAN, "Free text is accepted as an answer too."),
+      multiple: described(BOOLEAN, "More than one choice may be taken."),
       time: TIME,
     },
     { messageID: STRING, callID: STRING, detail: ANY_OBJECT },
@@ -181,7 +181,10 @@ export const COMMAND = named(
   "Command",
   objectOf({
     name: STRING,
-    path: described(STRING, "Of its template, from the session's directory; empty for one that is built in."),
+    path: described(
+      STRING,
+      "The path of its template, relative to the session's directory; empty for a built-in one.",
+    ),
     description: STRING,
   }),
 )
@@ -191,7 +194,7 @@ export const DIRECTORY = named(
   objectOf(
     {
       path: STRING,
-      names: described(listOf(STRING), "Folders in it, by name; hidden ones last."),
+      names: described(listOf(STRING), "Its folders by name, hidden ones last."),
       isCut: described(BOOLEAN, "Whether there are more."),
     },
     { parent: STRING },

@@ -92,9 +92,9 @@ export const DIFF_LINE = objectOf(
   {
     removed: described(
       BOOLEAN,
-      "The line is one that the run took away; its number is that of the file before.",
+      "True for a line that the run removed. Its number then refers to the old file.",
     ),
-    code: described(text({ most: 2_000 }), "What stands there."),
+    code: described(text({ most: 2_000 }), "The text of the line."),
   },
 )
 

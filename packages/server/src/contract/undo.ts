@@ -13,7 +13,7 @@ import {
 } from "@meridian/protocol"
 
 const CHANGED_FILE = objectOf({
-  path: described(STRING, "Relative to the top of the checkout, or of the place where there is none."),
+  path: described(STRING, "Relative to the top of the checkout, or to the place when there is no checkout."),
   change: oneOf("added", "changed", "removed"),
 })
 const PROMPT_FIELDS = { id: STRING, text: STRING }
@@ -22,11 +22,17 @@ export const UNDONE = named(
   "Undone",
   objectOf({
     undoID: STRING,
-    prompts: described(listOf(objectOf(PROMPT_FIELDS)), "Those taken back, or brought back."),
+    prompts: described(listOf(objectOf(PROMPT_FIELDS)), "The undone or redone prompts."),
     conversation: BOOLEAN,
     files: listOf(CHANGED_FILE),
-    left: described(listOf(STRING), "Files that somebody changed in the same moment: they stay."),
-    missed: described(listOf(STRING), "Why files of some turn stay as they are: they could not be kept."),
+    left: described(
+      listOf(STRING),
+      "Files that somebody changed at the same moment. They are left unchanged.",
+    ),
+    missed: described(
+      listOf(STRING),
+      "Why the files of some turns were left unchanged: they could not be kept.",
+    ),
   }),
 )
 
@@ -37,7 +43,7 @@ export const CHANGED_FILES = named(
       prompt: objectOf({ ...PROMPT_FIELDS, number: COUNT }),
       files: listOf(CHANGED_FILE),
       missed: listOf(STRING),
-      skipped: described(listOf(STRING), "Files that were too large to keep, or not to be read."),
+      skipped: described(listOf(STRING), "Files that were too large to keep, or unreadable."),
     },
     { diff: STRING },
   ),
@@ -45,11 +51,11 @@ export const CHANGED_FILES = named(
 
 export const OVERWRITE = described(
   BOOLEAN,
-  "Also files that others have changed since: without it they are refused with FILES_CHANGED.",
+  "Overwrites files that others have changed since. Without it these are refused with FILES_CHANGED.",
 )
 
 export const UNDO_FIELDS = {
-  count: described(integer(1, 1_000_000_000), "How many prompts, with all they led to; 1 by default."),
+  count: described(integer(1, 1_000_000_000), "How many prompts, with all of their work. Default: 1."),
   conversation: described(BOOLEAN, "False: the conversation stays."),
   files: described(BOOLEAN, "False: files stay."),
   overwrite: OVERWRITE,

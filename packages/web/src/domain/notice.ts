@@ -31,7 +31,7 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
     case "session.next.renamed.1":
       return info(`Renamed to ${event.data.title}`)
     case "session.next.titled.1":
-      return info(`A model calls it ${event.data.title}`)
+      return info(`Titled by a model: ${event.data.title}`)
     case "session.next.archived.1":
       return info(event.data.archived ? "Archived" : "Taken out of the archive")
     case "session.next.prompt.cancelled.1":
@@ -49,11 +49,11 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
         text: `Waits for the provider until ${new Date(event.data.until).toISOString()}: ${event.data.error.message}`,
       }
     case "session.next.tool.resumed.1":
-      return info("A call that had only asked was started again")
+      return info("A call that had only asked was restarted")
     case "session.next.output.given.1":
       return {
         what: "info",
-        text: "Gave the value that was asked for",
+        text: "Gave the requested value",
         detail: clip(JSON.stringify(event.data.value, null, 2)),
       }
     case "session.next.output.refused.1":
@@ -101,7 +101,7 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
     case "session.next.activity.resumed.1":
       return {
         what: "crash",
-        text: `The work goes on (attempt ${event.data.attempt} since its last progress)`,
+        text: `The work continues (attempt ${event.data.attempt} since its last progress)`,
       }
     case "session.next.question.asked.1":
       return info(`Asked: ${event.data.text}`)

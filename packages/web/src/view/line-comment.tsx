@@ -34,7 +34,7 @@ export const LineComment = (props: {
     return (
       <p class="line-comment" role="status">
         {outcome === "told" ? (
-          "Sent: the agent hears it when it has ended its turn."
+          "Sent. The agent gets it at the end of its turn."
         ) : (
           <>
             Sent:{" "}
@@ -56,7 +56,7 @@ export const LineComment = (props: {
         <textarea
           rows={2}
           maxLength={20_000}
-          placeholder={isOpen ? "Tell the agent about this line" : "The run goes on with this"}
+          placeholder={isOpen ? "Tell the agent about this line" : "The run continues with this"}
           value={words}
           ref={(field) => void (words === "" && field?.focus())}
           onInput={(event) => setWords(event.currentTarget.value)}

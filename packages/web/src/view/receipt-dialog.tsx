@@ -63,7 +63,7 @@ const Receipt = ({ row, timeline }: { readonly row: CompactionRow; readonly time
       </dl>
       {end === undefined || end.removedQuotes.length === 0 ? null : (
         <section>
-          <h3>Removed quotes: the summary claimed these were said, and nobody had said them</h3>
+          <h3>Removed quotes: the summary claims that somebody said these, but nobody did</h3>
           <ul class="quotes">
             {end.removedQuotes.map((quote, place) => (
               <li key={place}>

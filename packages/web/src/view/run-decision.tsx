@@ -116,7 +116,7 @@ const appliedText = (
   isStaged: boolean,
 ): string => {
   const { files, commits, commit = "", branch = "a detached HEAD", checks = 0 } = done
-  if (files.length === 0) return "Nothing that is not there already."
+  if (files.length === 0) return "Nothing new."
   const proof = checks === 0 ? "" : `, ${counted(checks, "check")} green`
   return isStaged
     ? `${counted(files.length, "file")} staged${proof}.`

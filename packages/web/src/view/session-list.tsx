@@ -54,7 +54,7 @@ export const SessionList = () => {
       <p class="hidden" role="status">
         {search.trim() === "" ? "" : `${found.length} of ${list.length} sessions`}
       </p>
-      {found.length === 0 ? <p class="empty">None of the sessions listed.</p> : null}
+      {found.length === 0 ? <p class="empty">No listed session matches.</p> : null}
       <ul class="cards">
         {found.map((session) => (
           <li key={session.id}>

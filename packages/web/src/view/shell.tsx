@@ -125,7 +125,7 @@ const NotifyButton = () => {
       type="button"
       class="quiet"
       aria-pressed={isOn}
-      title="Says so outside the page when a question comes or a session settles while you look elsewhere"
+      title="Notifies you outside the page when a question comes or a session settles while this tab is hidden"
       onClick={() => turn(!isOn)}
     >
       {isOn ? "Notifies" : "Notify me"}
