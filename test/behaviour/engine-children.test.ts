@@ -106,6 +106,27 @@ test("calls of one turn work side by side", async () => {
   ])
 })
 
+test("all calls of one turn that give work away wait at once, and their outcomes share appends", async () => {
+  const CHILDREN = 64
+  let atWork = 0
+  const everyone = Promise.withResolvers<Reply>()
+  const work = () => {
+    atWork += 1
+    if (atWork === CHILDREN) everyone.resolve({ text: "done" })
+    return everyone.promise
+  }
+  const prompts = Array.from({ length: CHILDREN }, (_, at) => `part ${at}`)
+  await using scene = await openFamily({
+    go: [{ tools: prompts.flatMap((prompt) => give(prompt).tools ?? []) }],
+    ...Object.fromEntries(prompts.map((prompt) => [prompt, [work]])),
+  })
+  await go(scene)
+  const events = await allEvents(scene.engine)
+  expect(events.filter(({ type }) => type === "session.next.task.ended.1")).toHaveLength(CHILDREN)
+  expect(brokenLaws(events)).toEqual([])
+  expect(await childrenOf(scene)).toHaveLength(CHILDREN)
+})
+
 verifies("children.rights", async () => {
   const acted: string[] = []
   await using scene = await openFamily(

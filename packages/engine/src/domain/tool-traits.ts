@@ -26,6 +26,8 @@ export interface ToolTraits {
   readonly looking?: Looking
   /** The action its permission is asked under. Default: its name. Denying this action hides the tool. */
   readonly action?: string
+  /** Its calls wait for other work and do none themselves, so they are not counted among those that run at once. */
+  readonly waits?: boolean
   /** Its results are never pruned. */
   readonly keepsResults?: boolean
   /** The file that a call reads, and in which reference. Instructions beside it are told from then on. */

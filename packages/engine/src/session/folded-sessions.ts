@@ -14,7 +14,9 @@ import type { LoggedEvent } from "../domain/logged-event.ts"
 import { createLowering, type Lowering } from "../domain/lower.ts"
 import { NOTHING_RESTORED, readRestoration, type Restoration } from "../domain/transcript/compactions.ts"
 import { emptyTranscript, foldTranscript, type Transcript } from "../domain/transcript/transcript.ts"
-import { Store, type Durability, type Fence } from "../port/store.ts"
+import { Store } from "../port/store.ts"
+import type { Appended, Decide, Destination, Written } from "./decision.ts"
+import { decideTogether, joinDecision, takeAlike, type Member } from "./joint-decisions.ts"
 import { createPreamble, type Preamble } from "./preamble.ts"
 import { Signals } from "./signals.ts"
 
@@ -25,30 +27,6 @@ export interface History {
   readonly lowering: Lowering
   readonly estimator: Estimator
   readonly preamble: Preamble
-}
-
-export interface Destination {
-  readonly session: string
-  readonly fence?: Fence
-  readonly durability: Durability
-}
-
-/** What to append, and the answer once it is stored. Without events the answer is true now. */
-export type Decision<A> =
-  | {
-      readonly kind: "append"
-      readonly events: readonly DurableEvent[]
-      readonly answer: (stored: readonly StoredEvent[]) => A
-    }
-  | { readonly kind: "refuse"; readonly failure: Failure }
-
-/** Pure. Runs again when the session has moved. */
-export type Decide<A> = (transcript: Transcript) => Decision<A>
-
-/** Stored, and visible to every process. `safe` completes when it is as durable as requested. */
-export interface Written<A> {
-  readonly answer: A
-  readonly safe: Effect.Effect<void, Failure>
 }
 
 /** An event of the decision claims a name that is already taken. */
@@ -97,14 +75,13 @@ interface Asked<A, E> {
   readonly creates: boolean
 }
 
-interface Appended<A> extends Written<A> {
-  /** True when something was appended. */
-  readonly isNew: boolean
-}
-
 interface Folded {
   readonly session: string
   history: History
+  /** How many appends are under way or wait for their turn. */
+  appends: number
+  /** Those among them that can be stored with another one. */
+  readonly waiting: Member[]
   /** One append at a time: the second sees the first. */
   readonly turn: Semaphore.Semaphore
   /** How many drains and writers need it folded. */
@@ -128,7 +105,14 @@ const makeFoldedSessions = Effect.gen(function* () {
       folded.set(session, found)
       return found
     }
-    const entry = { session, history: openHistory(NOTHING_RESTORED), turn: Semaphore.makeUnsafe(1), users: 0 }
+    const entry = {
+      session,
+      history: openHistory(NOTHING_RESTORED),
+      appends: 0,
+      waiting: [],
+      turn: Semaphore.makeUnsafe(1),
+      users: 0,
+    }
     folded.set(session, entry)
     evict(folded, entry)
     return entry
@@ -252,6 +236,15 @@ const makeFoldedSessions = Effect.gen(function* () {
       return Effect.fail(new Failure("SESSION_NOT_FOUND", { session }))
     })
 
+  /** One after the other. */
+  const inTurn = <A, E>(entry: Folded, appending: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+    entry.appends += 1
+    return Effect.onExitPrimitive(using(entry, entry.turn.withPermit(appending)), () => {
+      entry.appends -= 1
+      return undefined
+    })
+  }
+
   /** Keeps the entry folded while `use` runs. */
   const using = <A, E, R>(entry: Folded, use: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     entry.users += 1
@@ -266,11 +259,55 @@ const makeFoldedSessions = Effect.gen(function* () {
     Effect.uninterruptible(
       Effect.suspend(() => {
         const entry = entryOf(to.session)
-        const appending = decideAndAppend(entry, to, asked)
         const ready = asked.creates || isKnown(entry)
-        return using(entry, entry.turn.withPermit(ready ? appending : Effect.andThen(load(entry), appending)))
+        const alone = Effect.suspend(() => decideAndAppend(entry, to, asked))
+        return inTurn(entry, ready ? alone : Effect.andThen(load(entry), alone))
       }),
     )
+
+  /** The same, together with the decisions that wait beside it. */
+  const appendJointly = <A>(to: Destination, asked: Asked<A, never>): Effect.Effect<Appended<A>, Failure> =>
+    Effect.uninterruptible(
+      Effect.suspend(() => {
+        const entry = entryOf(to.session)
+        const { isPatient = false } = to
+        if (!isKnown(entry) || (entry.appends === 0 && !isPatient)) return append(to, asked)
+        const { member, outcome } = joinDecision(to, asked.decide)
+        entry.waiting.push(member)
+        const next = Effect.suspend(() => {
+          const alike = outcome() === undefined ? takeAlike(entry.waiting, member) : []
+          // Whatever does not go well together is done, and told, one by one.
+          const together = alike.length > 1 && isKnown(entry) ? storeTogether(entry, alike) : Effect.void
+          return Effect.flatMap(together, () => outcome() ?? decideAndAppend(entry, to, asked))
+        })
+        return inTurn(entry, isPatient ? Effect.andThen(Effect.yieldNow, next) : next)
+      }),
+    )
+
+  const storeTogether = (entry: Folded, members: readonly Member[]): Effect.Effect<void, Failure> =>
+    Effect.suspend(() => {
+      const [first] = members
+      if (first === undefined) return Effect.void
+      const { session, fence, durability } = first.to
+      const { transcript } = entry.history
+      const after = transcript.seq
+      const time = clock.currentTimeMillisUnsafe()
+      const joint = decideTogether(members, transcript, (events, from) => numbered(events, from, time))
+      const { events } = joint
+      if (events.length === 0) return Effect.void
+      const fenced = fence === undefined ? {} : { fence }
+      const appending = Effect.onError(
+        store.append({ session, after, time, events, durability, ...fenced }),
+        (cause) => Effect.sync(() => members.forEach(({ failed }) => failed(cause))),
+      )
+      return Effect.flatMap(appending, (appended) => {
+        if (appended.kind !== "committed") return Effect.void
+        if (seqOf(entry.history) < joint.transcript.seq)
+          entry.history = { ...entry.history, transcript: joint.transcript }
+        joint.stored(appended.safe)
+        return isOutdated(entry) ? foldAgain(entry) : Effect.void
+      })
+    })
 
   const tell = (session: string, { isNew }: Appended<unknown>): void => {
     if (isNew) signals.tell(session)
@@ -285,7 +322,7 @@ const makeFoldedSessions = Effect.gen(function* () {
   /** Signals watchers only when the append is safe. Otherwise they could act on it before the caller has its answer. */
   const untilSafe = <A>(to: Destination, asked: Asked<A, never>): Effect.Effect<A, Failure> =>
     Effect.uninterruptible(
-      Effect.flatMap(append(to, asked), (written) =>
+      Effect.flatMap(asked.creates ? append(to, asked) : appendJointly(to, asked), (written) =>
         Effect.onExitPrimitive(Effect.as(written.safe, written.answer), () => {
           tell(to.session, written)
           return undefined

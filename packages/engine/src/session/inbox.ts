@@ -6,7 +6,8 @@ import { decideAdmission, type AdmissionRequest, type InboxFacts } from "../doma
 import { unreachable } from "../domain/assert.ts"
 import { findInput } from "../domain/transcript/inbox.ts"
 import { Store } from "../port/store.ts"
-import { FoldedSessions, type Decision, type Written } from "./folded-sessions.ts"
+import type { Decision, Written } from "./decision.ts"
+import { FoldedSessions } from "./folded-sessions.ts"
 import { Settings } from "./settings.ts"
 
 export interface PromptAdmission extends AdmissionRequest {

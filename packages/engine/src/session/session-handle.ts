@@ -15,7 +15,8 @@ import { inputsToRun, type WaitingInput } from "../domain/transcript/inbox.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import { Ids } from "../port/ids.ts"
 import type { Fence } from "../port/store.ts"
-import { FoldedSessions, type Decide, type History } from "./folded-sessions.ts"
+import type { Decide } from "./decision.ts"
+import { FoldedSessions, type History } from "./folded-sessions.ts"
 import { Signals } from "./signals.ts"
 
 export interface SessionHandle {

@@ -43,6 +43,6 @@ export const questionTool = (): Tool => ({
 
 export const QUESTION: BuiltinTool<unknown> = {
   name: "question",
-  traits: { keepsResults: true, changes: "none", looking: { at: "session" } },
+  traits: { waits: true, keepsResults: true, changes: "none", looking: { at: "session" } },
   open: questionTool,
 }

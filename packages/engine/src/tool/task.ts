@@ -67,7 +67,7 @@ export const taskTool = ({ callable }: TaskOptions): Tool => ({
 
 export const TASK: BuiltinTool<TaskOptions> = {
   name: "task",
-  traits: { keepsResults: true, looking: { at: "session" } },
+  traits: { waits: true, keepsResults: true, looking: { at: "session" } },
   open: taskTool,
 }
 

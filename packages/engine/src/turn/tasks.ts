@@ -23,7 +23,8 @@ import { LIMITS } from "../domain/limits.ts"
 import { NO_OVERRIDES } from "../domain/overrides.ts"
 import { findTask, type Task } from "../domain/transcript/tasks.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
-import { Store, type SessionSummary } from "../port/store.ts"
+import { Ids } from "../port/ids.ts"
+import { Store } from "../port/store.ts"
 import { ToolError, type TaskRequest, type TaskResult } from "../port/tool.ts"
 import {
   capsOf,
@@ -34,6 +35,7 @@ import {
   Signals,
   type Agent,
   type Cast,
+  type SessionHandle,
   type SettingsValue,
 } from "../session/index.ts"
 import { AskPermission, type Asker } from "./permissions.ts"
@@ -70,7 +72,7 @@ export class Tasks extends Context.Service<
   static readonly layer: Layer.Layer<
     Tasks,
     never,
-    Store | FoldedSessions | Signals | Settings | AskPermission
+    Store | FoldedSessions | Signals | Settings | Ids | AskPermission
   > = Layer.effect(
     Tasks,
     Effect.suspend(() => makeTasks),
@@ -82,6 +84,8 @@ type Status = "done" | "failed" | "interrupted"
 interface Outcome {
   readonly status: Status
   readonly text: string
+  /** What counts for its parent from then on. */
+  readonly used: { readonly usage: RecordedUsage; readonly cost: number; readonly turns: number }
 }
 
 const makeTasks = Effect.gen(function* () {
@@ -91,6 +95,7 @@ const makeTasks = Effect.gen(function* () {
   const settings = yield* Settings
   const permissions = yield* AskPermission
   const inbox = yield* openInbox
+  const ids = yield* Ids
   /** Background children, by id. */
   const watched = yield* FiberMap.make<string, void, Failure>()
   /** Runs that resume a child, until they settle. */
@@ -115,7 +120,10 @@ const makeTasks = Effect.gen(function* () {
       })
       const child = childId(session.id, asker)
       if (earlier === undefined)
-        yield* session.decideToAct(() => append([begun(asker, task, { child, agent })]))
+        yield* sessions.write(
+          { session: session.id, fence: session.fence, durability: "act", isPatient: true },
+          () => append([begun(asker, task, { child, agent })]),
+        )
       yield* begin(asker, task, { child, agent })
       const result = { sessionID: child, agent: agent.name }
       if (task.background) {
@@ -130,7 +138,7 @@ const makeTasks = Effect.gen(function* () {
             : Effect.ignore(Effect.flatMap(working, ({ interrupt }) => interrupt(child))),
         ),
       )
-      const { cost } = yield* settle(session.id, { ...asker, sessionID: child }, outcome.status)
+      yield* settle(session.decide, { ...asker, sessionID: child }, outcome)
       if (outcome.status !== "done")
         return yield* Effect.fail(
           new ToolError(
@@ -138,7 +146,7 @@ const makeTasks = Effect.gen(function* () {
             `The agent ${agent.name} did not finish (session ${child}): ${outcome.text}`,
           ),
         )
-      return { ...result, text: outcome.text, cost }
+      return { ...result, text: outcome.text, cost: outcome.used.cost }
     })
 
   /** Creates the child, gives it the prompt and starts it. Repeating this changes nothing. */
@@ -170,12 +178,23 @@ const makeTasks = Effect.gen(function* () {
           },
         },
       }
-      yield* sessions.create({ session: child, durability: "acknowledged" }, ({ seq }) =>
-        append(seq === 0 ? [created] : []),
-      )
-      const { safe } = yield* admit(child, `${child}_task`, { text: prompt })
-      yield* safe
-      yield* goOn(child)
+      const asked: DurableEvent = {
+        type: "session.next.prompt.admitted.1",
+        data: {
+          messageID: messageId(ids.next("msg_")),
+          prompt: { text: prompt },
+          delivery: "steer",
+          resume: false,
+        },
+      }
+      // Both at once. What acts in it waits for the disk by itself, and a call that is resumed makes what was lost again.
+      const made = yield* sessions.create({ session: child, durability: "progress" }, ({ seq }) => ({
+        kind: "append",
+        events: seq === 0 ? [created, asked] : [],
+        answer: (stored) => stored.at(-1)?.seq,
+      }))
+      if (made === undefined) return yield* goOn(child)
+      yield* Effect.flatMap(working, ({ wake }) => wake(child, made))
     })
 
   const admit = (session: string, id: string, prompt: RecordedPrompt) =>
@@ -216,6 +235,8 @@ const makeTasks = Effect.gen(function* () {
         onFailure: (failure) =>
           failure.code === "ENGINE_CLOSED" ? Effect.fail(failure) : outcomeOf(child, failure),
       })
+      const { transcript } = yield* sessions.known(parent)
+      if (Object.keys(capsOf(transcript, settings)).length === 0) return yield* ended
       return yield* Effect.raceFirst(ended, whenSpent(parent, child))
     })
 
@@ -228,8 +249,10 @@ const makeTasks = Effect.gen(function* () {
         failure?.code === "INTERRUPTED"
           ? "interrupted"
           : (summary?.trouble ?? (failure && "failed") ?? unfinished)
-      if (trouble === undefined) return { status: "done", text: lastWords(transcript) }
-      return { status: trouble, text: failure?.message ?? `it was ${trouble}.` }
+      const { cost, turns } = transcript.spending.spent
+      const used = { usage: summary?.usage ?? NO_USAGE, cost, turns }
+      if (trouble === undefined) return { status: "done", text: lastWords(transcript), used }
+      return { status: trouble, text: failure?.message ?? `it was ${trouble}.`, used }
     })
 
   /** The parent's budget includes its children. A child that uses up the rest is stopped. */
@@ -237,18 +260,26 @@ const makeTasks = Effect.gen(function* () {
     Effect.scoped(
       Effect.gen(function* () {
         const { changed } = yield* signals.watch(child)
+        let before: Spent | undefined
         for (;;) {
-          const { transcript } = yield* sessions.current(parent)
-          const caps = capsOf(transcript, settings)
-          if (Object.keys(caps).length === 0) return yield* Effect.never
-          if (breachOf(yield* spentBy(transcript), caps) !== undefined) {
+          const { spent } = (yield* sessions.known(child)).transcript.spending
+          // Most of what a child does uses nothing up.
+          if (spent !== before && (yield* isSpent(parent))) {
             yield* Effect.flatMap(working, ({ interrupt }) => interrupt(child))
-            return { status: "failed", text: "the budget of this work is used up." } as const
+            const { used } = yield* outcomeOf(child)
+            return { status: "failed", text: "the budget of this work is used up.", used } as const
           }
+          before = spent
           yield* changed
         }
       }),
     )
+
+  const isSpent = (parent: string): Effect.Effect<boolean, Failure> =>
+    Effect.gen(function* () {
+      const { transcript } = yield* sessions.current(parent)
+      return breachOf(yield* spentBy(transcript), capsOf(transcript, settings)) !== undefined
+    })
 
   /** What the parent has spent, including its working children. */
   const spentBy = ({ spending, tasks }: Transcript): Effect.Effect<Spent, Failure> =>
@@ -268,37 +299,28 @@ const makeTasks = Effect.gen(function* () {
 
   /** Once per child: from here on its spending counts for the parent. */
   const settle = (
-    parent: string,
+    write: SessionHandle["decide"],
     task: Pick<Task, "messageID" | "callID" | "sessionID">,
-    status: Status,
-  ): Effect.Effect<SessionSummary["usage"] & { readonly cost: number }, Failure> =>
-    Effect.gen(function* () {
-      const summary = yield* store.session(task.sessionID)
-      const { transcript } = yield* sessions.current(task.sessionID)
-      const usage = summary?.usage ?? NO_USAGE
-      const cost = transcript.spending.spent.cost
-      yield* sessions.write({ session: parent, durability: "progress" }, ({ tasks }) =>
-        append(
-          tasks.some(({ sessionID, ended }) => ended && sessionID === task.sessionID)
-            ? []
-            : [
-                {
-                  type: "session.next.task.ended.1",
-                  data: {
-                    assistantMessageID: messageId(task.messageID),
-                    callID: task.callID,
-                    sessionID: sessionId(task.sessionID),
-                    status,
-                    usage,
-                    cost,
-                    turns: transcript.spending.spent.turns,
-                  },
+    { status, used }: Outcome,
+  ): Effect.Effect<void, Failure> =>
+    write(({ tasks }) =>
+      append(
+        tasks.some(({ sessionID, ended }) => ended && sessionID === task.sessionID)
+          ? []
+          : [
+              {
+                type: "session.next.task.ended.1",
+                data: {
+                  assistantMessageID: messageId(task.messageID),
+                  callID: task.callID,
+                  sessionID: sessionId(task.sessionID),
+                  status,
+                  ...used,
                 },
-              ],
-        ),
-      )
-      return { ...usage, cost }
-    })
+              },
+            ],
+      ),
+    )
 
   const watch = (parent: string, child: string, resumes: boolean): Effect.Effect<void> =>
     Effect.asVoid(
@@ -329,7 +351,9 @@ const makeTasks = Effect.gen(function* () {
       const { seq } = (yield* sessions.current(parent)).transcript
       yield* Effect.flatMap(working, ({ wake }) => wake(parent, seq))
       // Settles last, so that a waiter finds the parent at work.
-      yield* settle(parent, task, outcome.status)
+      const write: SessionHandle["decide"] = (decide) =>
+        sessions.write({ session: parent, durability: "progress" }, decide)
+      yield* settle(write, task, outcome)
     })
 
   const adopt = (parent: string): Effect.Effect<void, Failure> =>

@@ -53,7 +53,8 @@ export const runCall = (
             known.outcome = { kind: "failed", error: recordedError(failure) }
           }),
       })
-      const exit = yield* Effect.exit(restore(slots.withPermit(run)))
+      const { waits } = scene.cast.traitsOf(call.tool)
+      const exit = yield* Effect.exit(restore(waits === true ? run : slots.withPermit(run)))
       if (known.staysOpen && known.outcome?.kind !== "success") return
       // Interrupted, but the tool succeeded before it noticed. Then the success is what happened.
       const settled = Exit.isSuccess(exit) || known.outcome?.kind === "success"
