@@ -171,7 +171,7 @@ export const createHooks = (given: {
       return nothing
     }),
 
-    // What was sent to the run meanwhile is part of what the tool answered: the host keeps it.
+    // Messages sent to the run in the meantime are added to the tool's answer, which the host keeps.
     "tool.execute.after": guard("tool.execute.after", async (_input, output) => {
       const offer = takeOffer(world.environment)
       const told = textField(output, "output")

@@ -1,4 +1,4 @@
-/** What an agent is told on the way to a cap, by the engine and in every other harness. */
+/** What an agent is told on the way to a cap, in the engine and in every other harness. */
 export const sayBudgetLeft = (
   caps: readonly { readonly left: string; readonly cap: string; readonly usedPercent: number }[],
 ): string => {

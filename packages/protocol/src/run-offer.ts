@@ -1,6 +1,7 @@
 /**
- * What the agent of a run is to be told while it works: `runs/<rN>/offer.json`, put there by the worker. Whoever can tell it (a
- * hook, a plugin, the engine) takes it by renaming it to `taken.json`, so one of several takes it, and the worker sees that.
+ * What the agent of a run should be told while it works: `runs/<rN>/offer.json`, written by the worker. Each reader that
+ * can tell the agent (a hook, a plugin, the engine) takes it by renaming it to `taken.json`. So exactly one takes it, and
+ * the worker sees that.
  */
 import { decoder } from "./shape/decode.ts"
 import { encoder } from "./shape/encode.ts"
@@ -9,16 +10,16 @@ import { INTEGER, listOf, objectOf, STRING, type TypeOf } from "./shape/shape.ts
 export const OFFER_FILE = "offer.json"
 export const TAKEN_FILE = "taken.json"
 
-/** The number counts from 1 over the life of the run. */
+/** `number` counts from 1 over the life of the run. */
 export const RUN_WORDS = objectOf({ number: INTEGER, text: STRING })
 
 const RUN_OFFER = objectOf(
   {
-    /** Sent by a person, oldest first. */
+    /** Messages from people, oldest first. */
     words: listOf(RUN_WORDS),
   },
   {
-    /** Ours, of the budget or of a long silence. */
+    /** Our own note, about the budget or a long silence. */
     note: STRING,
   },
 )
@@ -27,7 +28,7 @@ export type RunOffer = TypeOf<typeof RUN_OFFER>
 export const encodeRunOffer = encoder(RUN_OFFER, "snake")
 export const decodeRunOffer = decoder(RUN_OFFER, { names: "snake", unknown: "strip" })
 
-/** For an agent in the middle of its work. Begins as all our notes do. */
+/** The text for an agent in the middle of its work. It begins like all our notes. */
 export const sayOffer = ({ words, note }: RunOffer): string =>
   [
     ...(note === undefined ? [] : [note]),

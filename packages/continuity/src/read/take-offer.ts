@@ -1,4 +1,7 @@
-/** What the run around this process is to be told (`protocol/run-offer.ts`), taken so that nobody else tells it, too. */
+/**
+ * Takes what the run around this process should tell its agent (`protocol/run-offer.ts`), so that no other reader tells it
+ * too.
+ */
 import { readFileSync, renameSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
 
@@ -6,7 +9,7 @@ import { decodeRunOffer, OFFER_FILE, parseObject, TAKEN_FILE, type RunOffer } fr
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Never throws; undefined when there is no run, or nothing to be said. */
+/** Never throws. Undefined when there is no run or nothing to tell. */
 export const takeOffer = (env: Environment): RunOffer | undefined => {
   const folder = runFolder(env)
   if (folder === undefined) return undefined

@@ -17,20 +17,20 @@ const NODE = channel("meridian:engine:node")
 export interface SharedStep {
   readonly name: "store.append" | "lease.claim" | "session.recover"
   readonly session: string
-  /** The event it came behind. */
+  /** The sequence of the event before it. */
   readonly seq: number
   readonly start: number
   readonly end: number
   readonly attributes: Readonly<Record<string, string | number | boolean>>
 }
 
-/** How a process that shares a store with others stands. */
+/** The state of a process that shares a store with others. */
 export interface NodeStanding {
-  /** Since the question was sent that the server answered last. */
+  /** The time since the last answered question was sent. */
   readonly silentMs: number
   readonly sessions: number
   readonly places: number
-  /** Sessions of the whole store whose work nobody has taken up, and how long the oldest of them waits. */
+  /** Sessions of the whole store whose work no process has taken up, and how long the oldest has waited. */
   readonly waiting: number
   readonly waitingMs: number
 }
@@ -49,17 +49,17 @@ export const sayStep = (step: SharedStep): void => {
   if (STEP.hasSubscribers) STEP.publish(step)
 }
 
-/** How many appends went as one. */
+/** How many appends went to the server together. */
 export const sayGroup = (appends: number): void => {
   if (GROUP.hasSubscribers) GROUP.publish(appends)
 }
 
-/** How long a hint was on its way, in milliseconds. */
+/** How long a hint travelled, in milliseconds. */
 export const sayHint = (milliseconds: number): void => {
   if (HINT.hasSubscribers) HINT.publish(milliseconds)
 }
 
-/** Finding this out is a question to the server: nobody asks it unheard. */
+/** Reporting costs a question to the server, so it happens only when somebody listens. */
 export const isNodeHeard = (): boolean => NODE.hasSubscribers
 
 export const sayNode = (standing: NodeStanding): void => NODE.publish(standing)

@@ -32,10 +32,10 @@ export interface OpenAgentOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly version: string
-  /** Only of the session that is open. */
+  /** Called only for the open session. */
   readonly onUpdate: (update: SessionUpdate) => void
   readonly answer: (question: RequestPermissionRequest, withdrawn: AbortSignal) => Promise<Answer>
-  /** How long it may take to introduce itself, to open a session, to change its model. */
+  /** How long it may take to initialise, to open a session, or to change its model. */
   readonly patienceMs?: number
 }
 
@@ -63,7 +63,7 @@ export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent>
     stdio: ["pipe", "pipe", "pipe"],
   })
   const ending = watch(child)
-  /** Until a new session has its name, whatever is told is about that one. */
+  /** Until a new session has its id, every update counts as its own. */
   let own: string | undefined
   const isOwn = (session: string): boolean => own === undefined || session === own
   const app = client({ name: "meridian" })
@@ -195,7 +195,7 @@ const isId = (text: string): boolean => {
   }
 }
 
-/** What Node ends with, whatever it died of. */
+/** The last line that Node prints for any crash. */
 const NO_REASON = /^Node\.js v\d/
 
 /** How a process ends, in words. */

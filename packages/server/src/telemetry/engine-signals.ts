@@ -1,6 +1,6 @@
 /**
- * What no log records: how long the disk or the server took, when a session was taken from its process, and how this node
- * stands. The engine publishes it.
+ * What no log records: how long the disk or the server took, when a session was taken from its process, and the state of
+ * this node. The engine publishes it.
  */
 import { channel } from "node:diagnostics_channel"
 

@@ -21,7 +21,7 @@ import { spanIdOf, traceIdOf, type Span } from "./span.ts"
 export interface SpanFold {
   /** Returns the spans that ended with this event, children before their parent. */
   readonly event: (event: SessionEvent) => readonly Span[]
-  /** Returns a step that is in no log as a part of the open activity, or nothing outside of one. */
+  /** Returns a step that is in no log as part of the open activity; empty when none is open. */
   readonly beside: (step: SharedStep) => readonly Span[]
   /** Ends what is still open as interrupted, because the process that worked on it is gone. */
   readonly close: () => readonly Span[]

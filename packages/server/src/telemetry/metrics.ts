@@ -43,7 +43,7 @@ export interface Histogram {
 
 export interface MetricRegistry {
   readonly counter: (info: MetricInfo) => Counter
-  /** What stands now; undefined: nobody knows. */
+  /** The current value; undefined when unknown. */
   readonly gauge: (info: MetricInfo, read: () => number | undefined) => void
   readonly histogram: (info: MetricInfo, bounds: readonly number[]) => Histogram
   readonly read: () => readonly Metric[]

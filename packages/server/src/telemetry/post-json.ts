@@ -6,9 +6,9 @@ import { isJsonObject, oneLine, parseObject, systemCode, type JsonObject } from 
 import type { Endpoint } from "./settings.ts"
 
 export type Sent =
-  /** `without`: what it left out of that, in its words. */
+  /** `without`: what the collector left out, in its own words. */
   | { readonly tag: "taken"; readonly without?: string }
-  /** The same again would be refused again; less of it may not be. */
+  /** The same request would be refused again. A smaller one may be accepted. */
   | { readonly tag: "refused"; readonly why: string; readonly isTooMuch: boolean }
   | { readonly tag: "later"; readonly why: string; readonly afterMs?: number }
 
@@ -37,7 +37,7 @@ export const postJson: PostJson = async ({ url, headers }, body, { timeoutMs, si
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     })
     if (response.ok) return taken(await beginning(response))
-    // Left unread it would keep the connection.
+    // Left unread, the body would keep the connection busy.
     void response.body?.cancel().catch(() => undefined)
     const why = `the collector answered ${response.status}`
     // According to the OTLP specification, these may pass and the others will not. Wrong credentials may be corrected.
@@ -54,7 +54,7 @@ const TOO_MUCH = 413
 const MOST_CHARACTERS = 200
 const ANSWER_BYTES = 64 * 1024
 
-/** Of an answer that says yes already: whatever its text does, what was sent was taken. */
+/** Reads the start of a positive answer. Whatever its text, the request was accepted. */
 const beginning = async ({ body }: Response): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ""
@@ -69,7 +69,7 @@ const beginning = async ({ body }: Response): Promise<string> => {
   return text
 }
 
-/** A collector that takes a part says how much it left out. It is not to be sent again. */
+/** A collector that accepts only a part says how much it left out. That part must not be sent again. */
 const taken = (answer: string): Sent => {
   const partial = parseObject(answer)?.["partialSuccess"]
   if (!isJsonObject(partial)) return { tag: "taken" }
@@ -80,7 +80,7 @@ const taken = (answer: string): Sent => {
   return { tag: "taken", without: `the collector left out ${count} of what it was sent${words}` }
 }
 
-/** What fetch itself says of a connection that failed is that it failed; the cause may have no more than a code. */
+/** For a failed connection fetch only says that it failed, and the cause may have just a code. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

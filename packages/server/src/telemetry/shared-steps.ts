@@ -1,9 +1,11 @@
-/** Steps of this process that are in no log, until the events behind them are read. Bounded: what nobody reads is forgotten. */
+/**
+ * Steps of this process that are in no log, kept until the events after them are read. Bounded: unread ones are forgotten.
+ */
 import type { SharedStep } from "@meridian/engine"
 
 export interface SharedSteps {
   readonly add: (step: SharedStep) => void
-  /** Those up to the one that brought this event, the oldest first. They are given once. */
+  /** Returns the steps up to the one that brought this event, oldest first, each only once. */
   readonly take: (session: string, seq: number) => readonly SharedStep[]
 }
 

@@ -167,7 +167,7 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
         }
       } catch (error) {
         if (signal.aborted) return
-        // A session that cannot be read must not stop the others. What was read of it is read again from the cursor.
+        // A session that cannot be read must not stop the others. Its events are read again from the cursor.
         following.delete(session)
         tellOnce(
           `Telemetry of ${session} is left out: ${error instanceof Error ? error.message : "unknown"}.`,

@@ -41,7 +41,10 @@ export interface PretendBehaviour {
   readonly keeps?: boolean
   /** Makes one turn after the other, each worth 30 cents, until it is ended; with `keeps` (see `circles.ts`). */
   readonly circles?: { readonly everyMs: number }
-  /** As after a tool: asks the hook of its settings (claude) until that has something to say; `kept`: and keeps it. */
+  /**
+   * Acts as after a tool: asks the hook of its settings (claude) until that has something to say. `kept`: also keeps the
+   * answer.
+   */
   readonly listens?: "kept" | "unkept"
   /** Does not know the session that it is asked to continue. */
   readonly forgets?: boolean
@@ -69,7 +72,7 @@ export interface PretendCall {
   readonly session: string
   /** Absent until stdin was read to its end. */
   readonly stdin?: string
-  /** What the hook of its settings told it. */
+  /** What the hook of its settings answered. */
   readonly heard?: string
   /** The process it left behind. */
   readonly grandchild?: number

@@ -9,7 +9,7 @@ interface Left {
   readonly session: string
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
-  /** Of a hook. */
+  /** The answer of a hook. */
   readonly heard?: string
 }
 

@@ -23,7 +23,7 @@ export const TokenPlot = (props: {
   latest.current = props
   const [isDark, setIsDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches)
   const [isFolded, setIsFolded] = useState(() => {
-    // A phone has no room for it beside the timeline, unless somebody wants it there.
+    // A phone has no room for it beside the timeline. The user may still unfold it.
     const chosen = localStorage.getItem(FOLDED_KEY)
     return chosen === null ? isPhone() : chosen === "yes"
   })

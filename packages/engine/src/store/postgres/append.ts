@@ -103,7 +103,7 @@ const outcomeOf = (write: Write, row: Row | undefined, isOurs: boolean): Outcome
   return { kind: "taken", claim: { kind: claim.kind, id: claim.id } }
 }
 
-/** Refused writes that an earlier attempt stored: the log has their mark. */
+/** Refused writes that an earlier attempt stored: the log contains their mark. */
 const storedBefore = async (
   query: Query,
   schema: string,
@@ -121,7 +121,10 @@ const storedBefore = async (
 
 type RowKind = Exclude<keyof IndexRows, "interruptSeq">
 
-/** The kinds of rows that each form of the statement writes. Most appends bring none or the usual ones, and pay for no others. */
+/**
+ * The kinds of rows that each form of the statement writes. Most appends have none or the usual ones, and do not pay for
+ * the others.
+ */
 const TAKEN_BY = {
   plain: [],
   usual: ["names", "inputs", "doneInputs", "settled"],

@@ -2,8 +2,8 @@
  * Hints to other nodes that something was appended. They are sent after the commit, several at once: inside it they would
  * make every commit of the database wait for the others. A hint may get lost; nothing depends on it.
  *
- * A node that is alone sends no hints, because each costs a commit. A new node greets the others. Whoever was alone until
- * then answers that everything may have changed, which covers all hints that were not sent before.
+ * A node that is alone sends no hints, because each costs a commit. A new node greets the others. A node that was alone
+ * until then answers that everything may have changed, which covers all hints that it did not send.
  */
 import { listAt, parseObject, textAt } from "@meridian/protocol"
 
@@ -21,7 +21,7 @@ export interface Hints {
   readonly onHint: (hear: (session: string | undefined) => void) => () => void
   /** Tells the others that this node is here. */
   readonly greet: () => Promise<void>
-  /** What the server answered to a question sent at `sentAt`: whether there are other nodes. */
+  /** Takes the server's answer to a question sent at `sentAt`: whether there are other nodes. */
   readonly noteOthers: (areThere: boolean, sentAt: number) => void
   /** Asks the other nodes for work. */
   readonly ask: (demand: Asked) => Promise<void>
@@ -30,7 +30,7 @@ export interface Hints {
   readonly tellAll: () => void
 }
 
-/** The server takes 8,000 bytes, and a hint says more than its names. */
+/** The server takes 8,000 bytes, and a hint contains more than its names. */
 const NAMED_BYTES = 7_900
 
 export const openHints = (options: {

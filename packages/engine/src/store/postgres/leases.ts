@@ -22,7 +22,7 @@ export interface LeaseBook {
   readonly rest: (fence: Fence) => void
   /** If it fails, `giveBackStray` does it. */
   readonly release: (fence: Fence) => Promise<void>
-  /** Releases the leases that have rested this long, in one statement. Says whether none rests any more. */
+  /** Releases the leases that have rested this long, in one statement. Returns whether none rests any more. */
   readonly giveBackRested: (ms: number) => Promise<boolean>
   /** Releases leases that are recorded for this node but neither in use nor resting here. */
   readonly giveBackStray: () => Promise<void>
@@ -58,7 +58,7 @@ export const openLeaseBook = (options: {
   /** Leases in use, resting, or just requested. These are not released behind our back. */
   const held = new Map<string, Fence | undefined>()
   const resting = new Map<string, Rest>()
-  /** Claims on their way. They may record leases for this node before it knows which. */
+  /** Claims in progress. They may record leases for this node before it knows which. */
   let claims = 0
 
   const room = (): number => (workers.isRetired() ? 0 : places - held.size)
@@ -236,7 +236,7 @@ export const openLeaseBook = (options: {
         `select id, fence from ${schema}.session where owner = $1 and published`,
         [me],
       )
-      // A claim on its way may own some of these. The next round knows.
+      // A claim in progress may own some of these. The next round will know.
       if (claims > 0) return
       const fences = rows.map((row) => ({ session: String(row["id"]), number: Number(row["fence"]) }))
       await giveBack(fences.filter(({ session }) => !held.has(session)))
@@ -305,7 +305,7 @@ interface Rest {
 }
 
 interface Take {
-  /** The session. */
+  /** The id of the session. */
   readonly key: string
   /** Owners from whom it may be taken. */
   readonly lost: readonly string[]

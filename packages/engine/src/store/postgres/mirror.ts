@@ -2,7 +2,7 @@
  * The rows of the sessions that this node uses, in an in-memory SQLite, filled by the same projector as a single-machine
  * database. They are derived: they may be dropped at any time, and are read again from the log on the server.
  *
- * New events are projected when somebody reads the session. Drains work on the folded session, so often nobody does.
+ * New events are projected only when the session is read. Drains work on the folded session, so often nothing reads it.
  */
 import { decodeEvent, type EventRow } from "@meridian/protocol"
 

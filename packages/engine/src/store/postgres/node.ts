@@ -174,7 +174,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
   })
 
 /**
- * Appends read every table by its key. The statistics of young tables suggest other plans, and planning each append anew
+ * Appends read every table by its key. The statistics of young tables suggest other plans, and planning each append again
  * costs more than running it.
  */
 const planOnce = async (query: Query): Promise<void> => {

@@ -1,4 +1,4 @@
-/** How this node stands, for whoever observes this process. Nothing is asked of the server while nobody does. */
+/** Reports the state of this node to observers of this process. Asks the server nothing while there are none. */
 import type { Effect, Scope } from "effect"
 
 import { isNodeHeard, sayNode } from "../../port/say-aloud.ts"
