@@ -75,7 +75,7 @@ verifies("questions.command", async () => {
   await engine.sessions.wait(sessionID)
   const { items } = await engine.sessions.messages({ sessionID })
   expect(JSON.stringify(items)).toContain("Not that one.")
-  expect((await run("questions", "list")).stdout).toBe("Nobody asks anything.\n")
+  expect((await run("questions", "list")).stdout).toBe("There are no open questions.\n")
   await engine.close()
 })
 

@@ -215,7 +215,7 @@ verifies("trust.untrusted-line", async () => {
   const { run, project, user } = scene(PROGRAM)
   const { stderr } = await run(SPAWN)
   expect(stderr.split("\n").filter((line) => line.includes("trusted"))).toEqual([
-    `WARNING [FOLDER_UNTRUSTED]: ${project} is not trusted, so its files do not decide harness.claude. Next: run 'meridian trust --dry-run' to see what they say and 'meridian trust' to let them, or set it in ${user}.`,
+    `WARNING [FOLDER_UNTRUSTED]: ${project} is not trusted, so its files do not decide harness.claude. Next: run 'meridian trust --dry-run' to see what they say and 'meridian trust' to allow it, or set it in ${user}.`,
   ])
 })
 

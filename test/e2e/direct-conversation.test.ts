@@ -454,7 +454,7 @@ verifies("direct.steer", async () => {
   await terminal.until("Working;")
   await vi.waitFor(() => expect(asked()).toHaveLength(1), 10_000)
   terminal.type("also this\r")
-  await terminal.until("(joins the work in hand)")
+  await terminal.until("(joins the current work)")
   terminal.type("/queue and later that\r")
   await terminal.until("(waits until this is done)")
   provider.release()

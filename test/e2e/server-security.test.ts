@@ -420,7 +420,7 @@ test("another address than loopback is served when asked for, with a warning, an
   const folder = emptyFolder("meridian-serve-")
   const server = await startServer(folder, ["--port", "0", "--host", "0.0.0.0"])
   expect(server.output()).toContain("[HOST_OPEN]")
-  expect(server.output()).toContain("whoever has the token can run commands here")
+  expect(server.output()).toContain("anyone with the token can run commands here")
   const ask = (host: string) =>
     sendRaw(server.port, rawRequest("GET /api/health", [`Host: ${host}:${server.port}`]))
   expect((await ask("localhost")).status).toBe(200)

@@ -53,7 +53,7 @@ verifies("failover.goes-on", async () => {
     ],
   })
   expect(warnings.join("\n")).toContain(
-    "WARNING [RUN_HANDED_OVER]: Claude cannot go on with run r1, so Codex does",
+    "WARNING [RUN_HANDED_OVER]: Claude cannot continue run r1, so Codex takes over",
   )
   const [call] = codex.calls()
   expect(call?.stdin).toMatch(

@@ -128,7 +128,7 @@ test("a recorded agent whose file is gone is warned about and stays on record", 
   scene.harness("claude")
   const path = join(scene.project, ".agents/agents/coder.md")
   const told = [
-    `WARNING [AGENT_GONE]: The conversation's agent 'coder' is gone (${path}); this time it goes on without. Next: put the profile back, or choose another with -a NAME.`,
+    `WARNING [AGENT_GONE]: The conversation's agent 'coder' is gone (${path}); this time it continues without it. Next: put the profile back, or choose another with -a NAME.`,
   ]
   await scene.call("run.spawn", { prompt: "x", agent: "coder" })
   rmSync(path)

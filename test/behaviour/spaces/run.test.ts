@@ -290,7 +290,7 @@ test("a damaged line in the middle of the log is told by every command that look
   const lines = readFileSync(log, "utf8").split("\n")
   writeFileSync(log, lines.with(1, "GARBAGE").join("\n"))
   const told = [
-    `WARNING [LOG_DAMAGED]: ${log}:2 is damaged and was skipped. Next: look at the line; what it said is not counted.`,
+    `WARNING [LOG_DAMAGED]: ${log}:2 is damaged and was skipped. Next: look at the line; its content is ignored.`,
   ]
   for (const name of ["run.show", "run.files", "run.cancel"])
     expect((await scene.call(name, { run_id: "r2" }, IN_S1)).warnings).toEqual(told)

@@ -256,7 +256,7 @@ verifies(
     writeFileSync(log, readFileSync(log, "utf8").replace("\n", "\n}{\n"))
     const { warnings, document: listed } = await scene.call("run.list", {}, IN_S1)
     expect(warnings).toEqual([
-      `WARNING [LOG_DAMAGED]: ${log}:2 is damaged and was skipped. Next: look at the line; what it said is not counted.`,
+      `WARNING [LOG_DAMAGED]: ${log}:2 is damaged and was skipped. Next: look at the line; its content is ignored.`,
     ])
     expect(listed).toMatchObject({ runs: [{ run_id: "r1", status: "succeeded" }] })
   },

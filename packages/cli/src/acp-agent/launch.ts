@@ -32,7 +32,7 @@ export const openAgentSession = async (
   try {
     const id = await agent.open(launch.session)
     if (model !== undefined && !(await agent.chooseModel(id, model)))
-      throw new Failure("ACP_AGENT_FAILED", { name, why: "lets nobody choose its model" })
+      throw new Failure("ACP_AGENT_FAILED", { name, why: "does not let its model be chosen" })
     return { agent, id }
   } catch (error) {
     await agent.close()

@@ -45,7 +45,7 @@ const codexTable = (command: string, args: readonly string[]): string =>
     `args = ${JSON.stringify(args)}`,
     "# An agent's run takes longer than a minute.",
     `tool_timeout_sec = ${LONGEST_CALL_SECONDS}`,
-    "# Without it 'codex exec' refuses every call: nobody is there to approve one.",
+    "# Without it 'codex exec' refuses every call: no person is there to approve one.",
     'default_tools_approval_mode = "approve"',
   ].join("\n")
 

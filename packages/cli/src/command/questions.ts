@@ -19,7 +19,7 @@ export const questionsList = implement(QUESTIONS_LIST, {
     }),
   text: ({ questions }) =>
     questions.length === 0
-      ? "Nobody asks anything."
+      ? "There are no open questions."
       : questions
           .map(({ question_id: id, text, session_id: sessionID, session = sessionID, answers, words }) =>
             [

@@ -47,7 +47,7 @@ export const expand = implement(EXPAND, {
           `#${entry.number} ${entry.role}${entry.at === undefined ? "" : `  ${entry.at}`}\n${entry.text}`,
         ),
       ),
-      ...(entries.length === 0 ? ["Nothing stands there."] : []),
+      ...(entries.length === 0 ? ["There is nothing at this place."] : []),
       ...(cut === true ? ["There is more: ask for a smaller range."] : []),
     ].join("\n\n"),
 })

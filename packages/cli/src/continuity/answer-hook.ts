@@ -85,7 +85,7 @@ const afterSummary = (call: HookCall, input: HookInput): HookAnswer => {
   return { ...NOTHING, output: asContext("PostCompact", text), text, warnings }
 }
 
-/** What was sent to the run while it works. */
+/** Delivers words that were sent to the run while it works. */
 const afterTool = ({ env }: HookCall): HookAnswer => {
   const offer = takeOffer(env)
   const text = offer === undefined ? "" : sayOffer(offer)

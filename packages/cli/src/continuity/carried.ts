@@ -18,7 +18,7 @@ export interface CarryQuery {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly program: readonly string[]
-  /** A run: its agent is told after a tool what was sent to it meanwhile. */
+  /** For a run: after a tool, its agent is told the words sent since. */
   readonly isRun?: boolean
 }
 
@@ -77,5 +77,5 @@ const steering = (program: string): JsonObject => ({
   ],
 })
 
-/** Looked for by the shell: our program is started only when there is something to say. */
+/** The shell checks for this file, so our program only starts if there is something to say. */
 const OFFER = `$MERIDIAN_STATE_ROOT/.spaces/$MERIDIAN_SPACE_ID/runs/$MERIDIAN_PARENT_RUN_ID/${OFFER_FILE}`

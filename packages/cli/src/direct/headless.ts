@@ -85,7 +85,7 @@ const conclude = (ending: Ending | Asking, { world, tell }: Telling): number => 
 interface Asked {
   readonly prompt: string
   readonly schema: JsonObject | undefined
-  /** Sent to the run and not told yet. */
+  /** Words sent to the run and not told yet. */
   readonly words: RunOffer["words"]
 }
 
@@ -192,7 +192,7 @@ const work = async (
       if (end !== undefined && "tag" in end) break
     }
     await steering.close()
-    // Sent when everything had just settled.
+    // Words may have been sent when everything had just settled.
     while (steering.hasAdmitted() && !world.signal.aborted) end = await settles()
     if (end !== undefined && "tag" in end) return end
     const ending = translator.ending()
@@ -223,7 +223,7 @@ const ask = async (
   { prompt, schema, words, id }: Asked & { readonly id: string | undefined },
   warn: (message: string) => void,
 ): Promise<void> => {
-  // Words are all there is to say.
+  // There are only words, and no prompt.
   if (prompt.trim() === "" && words.length > 0) return sessions.run(sessionID).catch(() => undefined)
   const admit = (own: string | undefined) =>
     sessions.prompt({

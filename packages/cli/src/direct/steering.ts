@@ -1,7 +1,7 @@
 /**
- * What is sent to a run while its session works joins the session: the words a launch brings, then each offer of the worker. Every
- * one has an id of its own, so that words that are brought again after a kill are admitted once. That they are admitted is
- * told by a line.
+ * Words sent to a run while its session works join the session: first those of the launch, then each offer of the
+ * worker. Each has its own id, so words that are repeated after a kill are admitted once. A line reports each
+ * admission.
  */
 import { takeOffer } from "@meridian/continuity"
 import type { Engine } from "@meridian/engine"
@@ -11,9 +11,9 @@ import type { DirectEvent, World } from "@meridian/spaces"
 const LOOK_MS = 250
 
 export interface Steering {
-  /** Whether something was admitted since the last call: what settled before has more to do. */
+  /** Whether something was admitted since the last call: a settled session then has more to do. */
   readonly hasAdmitted: () => boolean
-  /** Takes no more, once what it has taken is admitted. */
+  /** Stops taking offers, once those it has taken are admitted. */
   readonly close: () => Promise<void>
 }
 
@@ -36,7 +36,7 @@ export const openSteering = (engine: Engine, steered: Steered): Steering => {
       await world.clock.sleep(LOOK_MS, over.signal)
     }
   })().catch((error: unknown) => {
-    // What was not admitted waits for the next attempt.
+    // Words that were not admitted wait for the next attempt.
     tell({ type: "warning", message: error instanceof Error ? error.message : String(error) })
   })
   return {
@@ -52,7 +52,7 @@ export const openSteering = (engine: Engine, steered: Steered): Steering => {
   }
 }
 
-/** Whether there were any. */
+/** Returns whether there were any. */
 export const admitWords = async (
   { sessions }: Engine,
   words: RunOffer["words"],
@@ -69,7 +69,7 @@ export const admitWords = async (
       })
     const id = runMessageId(sessionID, world, `_${number}`)
     await admit(id).catch((error: unknown) => {
-      // The id belongs to a run of an earlier life of this state folder: other words altogether.
+      // The id belongs to a run from an earlier life of this state folder, with different words.
       if (error instanceof Failure && error.code === "PROMPT_CONFLICT") return admit(undefined)
       throw error
     })
@@ -78,7 +78,7 @@ export const admitWords = async (
   return words.length > 0
 }
 
-/** Another attempt of the same run says the same: the session has it already. */
+/** Another attempt of the same run sends the same id: the session already has the message. */
 export const runMessageId = (sessionID: string, { env }: World, suffix = ""): string | undefined => {
   const [space, run] = [env["MERIDIAN_SPACE_ID"] ?? "", env["MERIDIAN_PARENT_RUN_ID"] ?? ""]
   return space === "" || run === "" ? undefined : `msg_${sessionID}_${space}_${run}${suffix}`.slice(-MOST_ID)

@@ -123,11 +123,11 @@ interface ToldMark {
 
 export interface BudgetNotice {
   readonly text: string
-  /** What the agent knows once it has this. */
+  /** The marks the agent knows after this notice. */
   readonly told: readonly ToldMark[]
 }
 
-/** For the agent of a harness: each mark of each cap once, and the highest of those that were passed together. */
+/** For a harness's agent: reports each mark of each cap once, and only the highest of those passed together. */
 export const budgetNotice = (
   caps: RunCaps,
   spent: RunSpent,

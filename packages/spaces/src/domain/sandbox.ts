@@ -137,4 +137,4 @@ export const sandboxCommand = (call: SandboxCall, argv: readonly string[]): read
 }
 
 export const sandboxWords = ({ by, network, why }: SandboxRecord): string =>
-  by === "none" ? `none (${why ?? "nobody asked for one"})` : `${by}, network ${network ?? "on"}`
+  by === "none" ? `none (${why ?? "none was requested"})` : `${by}, network ${network ?? "on"}`

@@ -20,18 +20,18 @@ export const WARNINGS = {
   EXTENSIONS_UNTRUSTED: {
     cause: (f) =>
       `${f["folder"]} is not trusted with its extensions as they are, so they are not loaded: ${f["files"]}.`,
-    next: () => "read them, and run 'meridian trust' to let them.",
+    next: () => "read them, and run 'meridian trust' to allow them.",
   },
   EXTENSION_UNUSABLE: {
     cause: (f) => `The extension ${f["file"]} was left out: ${f["problem"]}.`,
-    next: () => "correct the file, or take it away.",
+    next: () => "correct the file, or remove it.",
   },
   PLUGIN_HOOKS_UNUSED: {
     cause: (f) => `Hooks of ${f["file"]} have no counterpart here and are not called: ${f["hooks"]}.`,
     next: () => "see docs/guide/extensions.md for those that have one.",
   },
   MCP_VARIABLE_UNSET: {
-    cause: (f) => `The MCP server ${f["server"]} wants the variable ${f["variable"]}, which is not set.`,
+    cause: (f) => `The MCP server ${f["server"]} needs the variable ${f["variable"]}, which is not set.`,
     next: () => "set it, or set enabled = false for the server.",
   },
   SPACE_AUTO_RESUMED: {
@@ -51,12 +51,12 @@ export const WARNINGS = {
     next: (f) => `${f["next"]}`,
   },
   SESSION_BEGUN_ANEW: {
-    cause: (f) => `${f["harness"]} does not know the conversation of run ${f["run"]} any more.`,
-    next: () => "nothing; the run goes on in a new one, with its task.",
+    cause: (f) => `${f["harness"]} no longer knows the conversation of run ${f["run"]}.`,
+    next: () => "nothing; the run continues in a new one, with its task.",
   },
   RUN_HANDED_OVER: {
-    cause: (f) => `${f["from"]} cannot go on with run ${f["run"]}, so ${f["to"]} does: ${f["why"]}`,
-    next: (f) => `nothing; 'meridian run show ${f["run"]}' tells its attempts.`,
+    cause: (f) => `${f["from"]} cannot continue run ${f["run"]}, so ${f["to"]} takes over: ${f["why"]}`,
+    next: (f) => `nothing; 'meridian run show ${f["run"]}' shows its attempts.`,
   },
   FAILOVER_UNUSABLE: {
     cause: (f) => `${f["harness"]} cannot take over now: ${f["why"]}.`,
@@ -76,7 +76,7 @@ export const WARNINGS = {
   },
   AGENT_GONE: {
     cause: (f) =>
-      `The conversation's agent '${f["agent"]}' is gone${f["path"] === undefined ? "" : ` (${f["path"]})`}; this time it goes on without.`,
+      `The conversation's agent '${f["agent"]}' is gone${f["path"] === undefined ? "" : ` (${f["path"]})`}; this time it continues without it.`,
     next: () => "put the profile back, or choose another with -a NAME.",
   },
   SKILLS_SKIPPED: {
@@ -116,21 +116,21 @@ export const WARNINGS = {
   },
   ASK_UNSUPPORTED: {
     cause: (f) =>
-      `${f["harness"]} cannot wait for answers without a terminal; what it may not do is refused.`,
+      `${f["harness"]} cannot wait for answers without a terminal; it is refused what it may not do.`,
     next: () => "use --harness direct, or give it the rights it needs with --permission.",
   },
   PRICE_UNKNOWN: {
-    cause: (f) => `What run ${f["run"]} costs is not known, so its caps on cost do not hold.`,
+    cause: (f) => `The cost of run ${f["run"]} is unknown, so its caps on cost have no effect.`,
     next: () => "give --max-tokens, --max-turns or --max-time as well.",
   },
   CAP_NOT_HELD: {
-    cause: (f) => `${f["harness"]} on a terminal tells us nothing, so ${f["caps"]} do not hold there.`,
+    cause: (f) => `${f["harness"]} on a terminal reports no usage, so ${f["caps"]} have no effect there.`,
     next: () => "use them with 'meridian run spawn', or with --harness direct.",
   },
   FOLDER_UNTRUSTED: {
     cause: (f) => `${f["folder"]} is not trusted, so its files do not decide ${f["values"]}.`,
     next: (f) =>
-      `run 'meridian trust --dry-run' to see what they say and 'meridian trust' to let them, or set it in ${f["file"]}.`,
+      `run 'meridian trust --dry-run' to see what they say and 'meridian trust' to allow it, or set it in ${f["file"]}.`,
   },
   FOLDER_CHANGED: {
     cause: (f) => `${f["values"]} changed since you trusted ${f["folder"]}, and is ignored.`,
@@ -139,7 +139,7 @@ export const WARNINGS = {
   },
   DATABASE_FOREIGN: {
     cause: (f) =>
-      `${f["file"]} was not made by you in this place, so nothing in it is resumed by itself: ${f["waiting"]}.`,
+      `${f["file"]} was not made by you in this place, so nothing in it is resumed automatically: ${f["waiting"]}.`,
     next: () => "run 'meridian trust' to take it over, or move it away.",
   },
   RECORD_UNSEALED: {
@@ -149,7 +149,7 @@ export const WARNINGS = {
   RIGHTS_NOT_REPEATED: {
     cause: (f) =>
       `${f["flags"]} of chat ${f["chat"]} is not passed on again: rights are given for one launch.`,
-    next: () => "give it again behind --, or use --permission.",
+    next: () => "give it again after --, or use --permission.",
   },
   TIER_CAPPED: {
     cause: (f) => `${f["who"]} asks for ${f["wished"]} and gets ${f["got"]}: ${f["why"]}.`,
@@ -157,7 +157,7 @@ export const WARNINGS = {
   },
   LOG_DAMAGED: {
     cause: (f) => `${f["file"]}:${f["line"]} is damaged and was skipped.`,
-    next: () => "look at the line; what it said is not counted.",
+    next: () => "look at the line; its content is ignored.",
   },
   NO_REPORT: {
     cause: (f) => `Run ${f["run"]} left no report.`,
@@ -183,7 +183,7 @@ export const WARNINGS = {
     cause: (f) =>
       `Agent '${f["agent"]}' names checks that are not run, since you do not trust this folder with them: ${f["checks"]}.`,
     next: () =>
-      "run 'meridian trust --dry-run' to see them and 'meridian trust' to let them, or give --check.",
+      "run 'meridian trust --dry-run' to see them and 'meridian trust' to allow them, or give --check.",
   },
   CHECK_FILES_CHANGED: {
     cause: (f) =>
@@ -195,18 +195,18 @@ export const WARNINGS = {
     next: () => "wait; this one follows.",
   },
   WORKTREE_SUBMODULES: {
-    cause: (f) => `The submodules are not filled in the worktree of run ${f["run"]}.`,
+    cause: (f) => `The submodules are empty in the worktree of run ${f["run"]}.`,
     next: () => "let [worktree] setup run 'git submodule update --init' if the run needs them.",
   },
   GIT_PROGRAMS_OFF: {
     cause: (f) =>
       `The configuration of ${f["checkout"]} names programs that git would start, and they are not trusted: ${f["drivers"]}.`,
-    next: () => "run 'meridian trust --dry-run' to see them, and 'meridian trust' to let them.",
+    next: () => "run 'meridian trust --dry-run' to see them, and 'meridian trust' to allow them.",
   },
   LAUNCHER_UNAVAILABLE: {
     cause: () =>
       "No folder of yours can hold the 'meridian' script that is put first on the PATH of a launched agent.",
-    next: () => "let ~/.cache (or XDG_CACHE_HOME) be written to, or install meridian on the PATH yourself.",
+    next: () => "make ~/.cache (or XDG_CACHE_HOME) writable, or install meridian on the PATH yourself.",
   },
   NOTIFY_FAILED: {
     cause: (f) => `notify.command could not tell you: ${f["program"]}: ${f["why"]}.`,
@@ -221,16 +221,16 @@ export const WARNINGS = {
     next: () => "search again in a moment.",
   },
   SEARCH_INDEX_REBUILT: {
-    cause: (f) => `The index ${f["file"]} was of another version or damaged, and was made anew.`,
+    cause: (f) => `The index ${f["file"]} was of another version or damaged, and was rebuilt.`,
     next: () => "nothing: everything in it comes from the sessions themselves.",
   },
   SEARCH_SOURCES_UNREADABLE: {
     cause: (f) => `${f["count"]} places with sessions could not be read, the first is ${f["first"]}.`,
-    next: () => "look at who may read them; what was indexed of them before is still found.",
+    next: () => "check their permissions; content indexed earlier is still found.",
   },
   HOST_OPEN: {
     cause: (f) =>
-      `Other machines can reach ${f["host"]} port ${f["port"]}: whoever has the token can run commands here, and plain HTTP shows it to everybody on the way.`,
+      `Other machines can reach ${f["host"]} port ${f["port"]}: anyone with the token can run commands here, and plain HTTP exposes it on the network.`,
     next: () => "leave --host out and use an SSH tunnel, unless the network is yours.",
   },
 } as const satisfies Record<string, WarningEntry>

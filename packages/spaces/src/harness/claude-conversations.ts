@@ -51,7 +51,7 @@ export const keptByClaude = (search: KeptSearch): KeptRequests => {
   }
 }
 
-/** Every message, and what a hook added, is a line with its time. */
+/** Every message, and every addition of a hook, is a line with its time. */
 export const wordsInClaude = async (search: WordSearch): Promise<boolean> => {
   const found = await Promise.all((await conversationFiles(search)).map((path) => holdsWords(path, search)))
   return found.includes(true)

@@ -1,5 +1,6 @@
 /**
- * What `meridian direct --headless` writes on stdout: one JSON object per line, the fields of one event in snake_case.
+ * What `meridian direct --headless` writes on stdout: one JSON object per line, the fields of one event in
+ * snake_case.
  *
  *   {"type":"session","session_id":"…"}                first, before anything else
  *   {"type":"text","text":"…"}                         whole, when it has ended; also `reasoning`
@@ -11,7 +12,7 @@
  *   {"type":"warning","message":"…"}
  *   {"type":"usage","input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"cost_usd":0}
  *   {"type":"waiting","for":"permission"|"question"|"nothing","message":"…"}   for a person, or no longer
- *   {"type":"told","up_to":3}                          what was sent to the run is in the session, up to this number
+ *   {"type":"told","up_to":3}                          words sent to the run are in the session, up to this number
  *   {"type":"turn_ended","reason":"stop"}
  *   {"type":"error","failure":"authentication","message":"…","retry_after_ms":0}   why it ended, when it failed
  *   {"type":"ended"}                                    last, and only when the work is done

@@ -1,4 +1,4 @@
-/** Whether a conversation that is kept as lines of JSON, each with its time, has all these words since a moment. Never throws. */
+/** Whether a conversation in JSON lines with times contains all these words since a moment. Never throws. */
 import type { WordSearch } from "../port/harness.ts"
 import { addedLines } from "./added-lines.ts"
 

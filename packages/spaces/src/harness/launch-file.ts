@@ -30,7 +30,7 @@ const LAUNCH = objectOf(
     ),
     /** What the session may still use up. */
     budget: CAPS,
-    /** Sent to the run, to be told once. */
+    /** Words sent to the run, to be told once. */
     words: listOf(RUN_WORDS),
     /** Questions wait for a person. */
     asks: BOOLEAN,

@@ -103,7 +103,7 @@ export const keptByOpencode =
     }
   }
 
-/** Each part of a message has its time, and its text as JSON; one that was added to the output of a tool, too. */
+/** Each part of a message has its time, and its text as JSON, including text added to a tool's output. */
 export const wordsInOpencode = async ({ id, environment, sinceMs, words }: WordSearch): Promise<boolean> => {
   const path = databasePath(environment)
   if (!existsSync(path)) return false

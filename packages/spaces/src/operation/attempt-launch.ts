@@ -51,7 +51,10 @@ export const launchOf = async (
   return { session, prompt: nextMessage({ note, words: [...done, plan.prompt, ...sent, ...budget] }), words }
 }
 
-/** Where the middle of its work is out of reach, and wherever a message is due anyway. On record before it is said: once. */
+/**
+ * Tells budget marks in a message: to a harness that cannot be told during its work, and whenever a message is sent
+ * anyway. Recorded before it is said, so it is told at most once.
+ */
 const tellBudget = (leg: Leg, run: Run): readonly string[] => {
   const { plan, harness, space, state, world } = leg
   if (harness.steering === "step") return []

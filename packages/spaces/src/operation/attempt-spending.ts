@@ -28,7 +28,7 @@ export interface AttemptSpending {
   readonly look: () => Promise<void>
   /** Includes what others have spent by now. Undefined while every cap holds. */
   readonly breach: () => RunBreach | undefined
-  /** By the whole run, and by those it shares a cap with. */
+  /** Spent by the whole run, and by the runs it shares a cap with. */
   readonly sum: () => RunSpent
   readonly used: () => Used
 }

@@ -1,8 +1,8 @@
 /**
- * What an attempt is told besides its prompt. While it works, words that were sent and a note of its budget are offered to
- * whatever can tell them: the engine at its next step, a hook or plugin after the next tool. What nobody takes is the next message.
- * What was handed over counts as told once the conversation of the agent has it, so that a kill in between neither loses it nor
- * says it twice.
+ * What an attempt is told besides its prompt. While it works, sent words and a note about its budget are offered to
+ * the part that can deliver them: the engine at its next step, a hook or plugin after the next tool. Offers that are
+ * not taken become the next message. Words that were handed over count as told once the agent's conversation has
+ * them, so a kill in between neither loses nor repeats them.
  */
 import { statSync } from "node:fs"
 
@@ -34,13 +34,13 @@ import { launchEnvironment } from "./launcher.ts"
 import type { Leg } from "./run-context.ts"
 
 export interface AttemptWords extends Disposable {
-  /** Offers what is new, and sees what was taken. */
+  /** Offers new words, and notices which were taken. */
   readonly look: () => void
-  /** Said with the next offer. */
+  /** Adds the question to the next offer. */
   readonly ask: (question: string) => void
 }
 
-/** So much the context of a hook holds; more waits for the next message. */
+/** The context of a hook holds this much; more waits for the next message. */
 const MOST_OFFERED = 8_000
 
 export const openAttemptWords = (leg: Leg, spending: AttemptSpending, given: number): AttemptWords => {
@@ -76,7 +76,7 @@ export const openAttemptWords = (leg: Leg, spending: AttemptSpending, given: num
     if (size !== inboxSize) words = waitingWords(files)
     inboxSize = size
     const fresh = fitting(words.filter(({ number }) => number > doneUpTo))
-    // The engine is told what it may use, and tells its agent by itself.
+    // The engine gets the caps and tells its agent itself.
     const next = harness.steering === "tool" ? noticeOf(leg, spending) : undefined
     const note = [question, next?.text].filter((part) => part !== undefined).join("\n\n")
     const offer: RunOffer = {
@@ -85,7 +85,7 @@ export const openAttemptWords = (leg: Leg, spending: AttemptSpending, given: num
     }
     if (fresh.length === 0 && note === "") return
     if (JSON.stringify(offer) === JSON.stringify(outstanding)) return
-    // Taken at this very moment: seen at the next look.
+    // Taken at this very moment: the next look notices it.
     if (!isFree && !withdrawOffer(files)) return
     makeOffer(files, offer)
     outstanding = offer
@@ -97,7 +97,7 @@ export const openAttemptWords = (leg: Leg, spending: AttemptSpending, given: num
       try {
         look()
       } catch {
-        // A full disk: words wait for the next message, as they do without a hook.
+        // A full disk: the words wait for the next message, as without a hook.
       }
     },
     ask: (asked) => {
@@ -117,7 +117,7 @@ const fitting = (words: readonly SentWords[]): readonly SentWords[] => {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-/** The mark that was passed and not told yet. */
+/** The budget mark that was passed but not told yet. */
 export const noticeOf = (
   { plan, files }: Pick<Leg, "plan" | "files">,
   spending: { readonly sum: () => RunSpent },
@@ -128,7 +128,8 @@ export const noteNotice = ({ files }: Pick<Leg, "files">, { told }: BudgetNotice
   writeTold(files, { ...readTold(files), budget: told })
 
 /**
- * What the last attempt was handed is told, or waits again. Called when it is over, also by a worker that finds it so.
+ * Words handed to the last attempt count as told, or wait again. Called when the attempt is over, and by a worker
+ * that finds it over.
  */
 export const settleWords = async (
   { files, world }: Pick<Leg, "files" | "world">,
@@ -154,7 +155,7 @@ export const settleWords = async (
   else takeBack(files)
 }
 
-/** Its worker was killed before it saw what became of it. */
+/** The worker was killed before it saw the fate of its offer. */
 const seeLeftOffer = (files: RunPlace, harness: Harness): void => {
   if (isOffered(files)) withdrawOffer(files)
   const taken = takenOffer(files)

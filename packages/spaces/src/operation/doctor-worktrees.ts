@@ -88,7 +88,7 @@ const cutOff = async (
   const words = {
     finished: "finished",
     "taken-back": "taken back",
-    left: "left, since somebody went on there",
+    left: "left, because the checkout has changed since",
   }
   return [
     told("interrupted_apply", move.space, `applying ${move.run} was cut off; it was ${words[outcome]}`, true),

@@ -26,7 +26,7 @@ import { watchAttempt, type AttemptWatch } from "./watch-attempt.ts"
 export interface AttemptLaunch {
   readonly session: SessionChoice
   readonly prompt: string
-  /** Sent to the run and told by this launch: in the prompt, or by their numbers. */
+  /** Words sent to the run that this launch tells: in the prompt, or by their numbers. */
   readonly words: readonly SentWords[]
 }
 

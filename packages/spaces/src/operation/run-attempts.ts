@@ -218,14 +218,14 @@ const pauseFor = async (
   return { tag: "paused" }
 }
 
-/** What a worker before had handed over: its harness knows what arrived. */
+/** Settles words that an earlier worker had handed over: its harness knows which arrived. */
 const settleLeft = async (leg: Leg, { attempts, harness }: Run): Promise<void> => {
   const last = attempts.at(-1)
   const by = last === undefined || last.harness === "" ? harness : last.harness
   await settleWords(leg, last, by === leg.harness.id ? leg.harness : await loadHarness(by, leg.world))
 }
 
-/** On record before it is said: whoever finds the run later asks whether it arrived. */
+/** Recorded before it is said, so that a later worker can ask whether it arrived. */
 const handOverWords = ({ files, harness, state }: Leg, words: readonly SentWords[]): void => {
   const upTo = words.at(-1)?.number
   if (upTo !== undefined && harness.steering !== "step")

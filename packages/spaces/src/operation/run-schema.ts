@@ -19,7 +19,7 @@ export type AttemptDocument = TypeOf<typeof ATTEMPT_DOCUMENT>
 export const ACTIVITY_DOCUMENT = objectOf({}, { line: STRING, tool: STRING, at: STRING })
 export type ActivityDocument = TypeOf<typeof ACTIVITY_DOCUMENT>
 
-/** What was sent to a run and is not known to have arrived, and when it will be told. */
+/** Words sent to a run that may not have arrived, and when they will be told. */
 export const WORDS_DOCUMENT = objectOf({
   told: oneOf("step", "tool", "message"),
   waiting: listOf(objectOf({ at: STRING, text: STRING, handed_over: BOOLEAN })),

@@ -100,7 +100,7 @@ export const runResume = implement(RUN_RESUME, {
 
 const whyNot = (space: SpacePlace, run: Run, state: State): string => {
   const verdict = state.resumable(space, { ...run, status: "running" })
-  return verdict === true ? "nobody took it up in time" : verdict
+  return verdict === true ? "no process resumed it in time" : verdict
 }
 
 const requireOpen = (space: SpacePlace, id: Run["id"], state: State): Run => {

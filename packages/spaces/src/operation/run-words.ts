@@ -1,4 +1,4 @@
-/** Words that were sent to a run and wait, and when its agent will get them. */
+/** Sent words that still wait, and when the agent will get them. */
 import type { Run } from "../domain/run.ts"
 import type { Harness } from "../port/harness.ts"
 import type { RunPlace } from "../store/place.ts"

@@ -233,7 +233,7 @@ export const RUN_SEND = defineMeta({
   },
   output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES), waiting_words: INTEGER }),
   details:
-    "An engine run is told at its next step; Claude Code and OpenCode after the next tool, by the hook or plugin of the launch; every other one, and what came too late for that, when its turn has ended, and the run does not end before. One that waits or is paused is told when it goes on. A kill in between neither loses the words nor says them twice. 'run show' says what waits.",
+    "An engine run gets the words at its next step; Claude Code and OpenCode get them after the next tool, through the hook or plugin of the launch. Any other harness gets them when its turn has ended, and so do words that come too late; the run does not end before that. A waiting or paused run gets them when it resumes. A kill in between neither loses nor repeats the words. 'run show' lists waiting words.",
   examples: ['run send r3 "leave the tests alone"'],
 })
 

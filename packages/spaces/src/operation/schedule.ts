@@ -155,7 +155,7 @@ interface CheckedCommand {
 const checkCommand = async (typed: readonly string[], world: World): Promise<CheckedCommand> => {
   const refuse = (problem: string): Failure => new Failure("SCHEDULE_COMMAND", { problem })
   const given = typed[0] === "meridian" ? typed.slice(1) : typed
-  if (given.length === 0) throw refuse("There is no command behind --")
+  if (given.length === 0) throw refuse("There is no command after --")
   if (world.readCommand === undefined) throw refuse("Schedules are made on the command line")
   const { name, rest, values } = await world.readCommand(given)
   const command = COMMANDS.find((known) => known === name)

@@ -84,7 +84,7 @@ export interface World {
     readonly harness: string
     readonly cwd: string
     readonly env: World["env"]
-    /** What is sent to the run meanwhile is told, too. */
+    /** Also tells the words that are sent to the run while it works. */
     readonly isRun?: boolean
   }) => Promise<LaunchContinuity | undefined>
   /**

@@ -35,8 +35,8 @@ export interface Harness {
   readonly binary: string
   readonly capabilities: HarnessCapabilities
   /**
-   * When words sent to a headless run reach its agent: the engine takes them at its next step; a harness whose launch brings our hook
-   * or plugin is told after the next tool; the others with the next message.
+   * When words sent to a headless run reach its agent. The engine takes them at its next step. A harness whose launch
+   * has our hook or plugin tells them after the next tool. The others get them with the next message.
    */
   readonly steering: "step" | "tool" | "message"
   /**
@@ -63,7 +63,7 @@ export interface Harness {
    * cannot. Never throws.
    */
   readonly holdsPrompt?: (lookup: SessionLookup) => Promise<boolean>
-  /** Whether a session was told all these words since a moment. Absent where that cannot be seen. Never throws. */
+  /** Whether a session was told all these words since a moment. Absent if that cannot be seen. Never throws. */
   readonly holdsWords?: (search: WordSearch) => Promise<boolean>
   /**
    * What a session had used up before this run, for harnesses that report totals. Pass it to `parser` when continuing
@@ -170,7 +170,7 @@ export interface LaunchRequest {
   readonly continuity?: LaunchContinuity
   /** What it may still use up, for harnesses that enforce it themselves. The launcher stops the others. */
   readonly rest?: Rest
-  /** Sent to the run and not told yet, for a harness that takes them by their number (`steering: "step"`). */
+  /** Words sent to the run and not told yet, for a harness that takes them by number (`steering: "step"`). */
   readonly words?: RunOffer["words"]
   /** Questions wait for a person instead of being refused, for harnesses that can wait. */
   readonly asks?: boolean
@@ -311,7 +311,7 @@ export type HarnessEvent =
       readonly for: "permission" | "question" | "nothing"
       readonly message: string
     }
-  /** It has what was sent to the run, up to this number. */
+  /** The harness has the words sent to the run, up to this number. */
   | { readonly type: "told"; readonly upTo: number }
   /** A model turn ended; `reason` in the harness's own words. */
   | { readonly type: "turn.ended"; readonly reason: string }

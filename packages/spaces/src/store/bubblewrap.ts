@@ -28,7 +28,7 @@ export const findBubblewrap = async (env: Environment, network: SandboxNetwork):
   return refusal === undefined ? { tag: "usable", program } : unusable(refusal, `${ALLOW}, or ${NO_SANDBOX}`)
 }
 
-const NO_SANDBOX = "give --sandbox auto to work without one where there is none."
+const NO_SANDBOX = "give --sandbox auto to work without one if there is none."
 const ALLOW = "allow user namespaces (sysctl kernel.unprivileged_userns_clone, AppArmor, the container)"
 
 const unusable = (why: string, next: string): Bubblewrap => ({ tag: "unusable", why, next })

@@ -1,8 +1,8 @@
 /**
- * Words that were sent to a run while it works: `runs/<rN>/inbox.jsonl`, one `{"at":…,"text":…}` a line, counted from 1. Beside it
- * `inbox.told`: how many were told, and of those that were handed over since, when and how; whether the agent has got them is
- * asked of its conversation when the attempt is over. Whoever sends appends under the lock of the runs; only the worker of the
- * run counts.
+ * Words sent to a run while it works: `runs/<rN>/inbox.jsonl`, one `{"at":…,"text":…}` a line, counted from 1. Beside
+ * it, `inbox.told` has how many were told, and when and how later ones were handed over. After the attempt, the
+ * agent's conversation shows whether they arrived. A sender appends under the lock of the runs; only the run's worker
+ * updates the count.
  */
 import { existsSync } from "node:fs"
 
@@ -32,7 +32,7 @@ const TOLD = objectOf(
   { told: INTEGER },
   {
     handed: HANDED,
-    /** What the agent was told of its budget: of each cap, up to which mark. */
+    /** What the agent was told about its budget: for each cap, the last mark. */
     budget: listOf(objectOf({ measure: STRING, cap: NUMBER, percent: NUMBER })),
   },
 )
@@ -44,7 +44,7 @@ const decodeTold = decoder(TOLD, { unknown: "strip" })
 export const sendWords = (files: RunPlace, words: string, at: string): void =>
   appendEvents(files.inbox, [{ at, text: words }])
 
-/** Not told yet, oldest first; also those that were handed over and are not known to have arrived. */
+/** Words not told yet, oldest first, including those handed over that may not have arrived. */
 export const waitingWords = (files: RunPlace): readonly SentWords[] => {
   if (!existsSync(files.inbox)) return []
   const all: SentWords[] = []
@@ -67,13 +67,13 @@ export const writeTold = (files: RunPlace, told: Told): void =>
 
 export const noteHanded = (files: RunPlace, handed: Handed): void => {
   const before = readTold(files)
-  // Whoever takes an offer has worked on the message of this attempt.
+  // If an offer was taken, the agent has already worked on the message of this attempt.
   const isFollowUp = before.handed?.by === "message" && handed.by === "offer"
   const told = isFollowUp ? Math.max(before.told, before.handed.upTo) : before.told
   if (handed.upTo > told) writeTold(files, { ...before, told, handed })
 }
 
-/** The agent has got them. */
+/** The agent has received them. */
 export const noteTold = (files: RunPlace, upTo: number): void => {
   const { handed, ...before } = readTold(files)
   if (upTo <= before.told) return
@@ -84,7 +84,7 @@ export const noteTold = (files: RunPlace, upTo: number): void => {
   })
 }
 
-/** It has not: they wait again. */
+/** The agent has not received them, so they wait again. */
 export const takeBack = (files: RunPlace): void => {
   const { handed, ...before } = readTold(files)
   if (handed !== undefined) writeTold(files, before)

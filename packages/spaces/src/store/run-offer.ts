@@ -1,4 +1,4 @@
-/** The worker's side of an offer (`protocol/run-offer.ts`): made, seen to be taken, withdrawn. */
+/** The worker's side of an offer (`protocol/run-offer.ts`): make it, notice that it was taken, withdraw it. */
 import { existsSync, renameSync, rmSync, statSync } from "node:fs"
 
 import { decodeRunOffer, encodeRunOffer, systemCode, type RunOffer } from "@meridian/protocol"
@@ -14,7 +14,7 @@ export const makeOffer = ({ offer }: Files, made: RunOffer): void =>
 
 export const isOffered = ({ offer }: Files): boolean => existsSync(offer)
 
-/** False: somebody was faster, and has it. */
+/** False if another process was faster and has taken it. */
 export const withdrawOffer = ({ offer }: Files): boolean => {
   const own = `${offer}.withdrawn`
   try {
@@ -32,8 +32,8 @@ export const takenOffer = ({ taken }: Files): RunOffer | undefined => {
   return found.tag === "value" ? found.value : undefined
 }
 
-/** When it was made, of one that was taken: to take it is to rename it. */
+/** When a taken offer was made: taking it only renames the file. */
 export const offeredAt = ({ taken }: Files): string => statSync(taken).mtime.toISOString()
 
-/** It is on record that it was taken. */
+/** The log has recorded that it was taken. */
 export const forgetTaken = ({ taken }: Files): void => rmSync(taken, { force: true })

@@ -162,7 +162,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
   const send = (text: string, delivery: "steer" | "queue"): void => {
     tell(...gap, ...userRows(text, width(), style))
     if (work.isWorking())
-      say(delivery === "queue" ? "(waits until this is done)" : "(joins the work in hand)", style.dim)
+      say(delivery === "queue" ? "(waits until this is done)" : "(joins the current work)", style.dim)
     const id = `msg_${world.uuid()}`
     own.add(id)
     const { files, problems } = attachments.of(text)

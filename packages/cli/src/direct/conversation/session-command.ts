@@ -13,7 +13,7 @@ import type { Work } from "./work.ts"
 
 export const HELP = [
   ...SLASH_COMMANDS.map(([name, rest, says]) => `${`${name} ${rest}`.padEnd(16)} ${says}`),
-  "Enter sends; while the agent works, it joins the work in hand. Alt-Enter begins a new line.",
+  "Enter sends; while the agent works, it joins the current work. Alt-Enter begins a new line.",
   "Tab completes commands and @files. Ctrl-R searches what you wrote before.",
   "An image named by its path goes along; Ctrl-V takes one from the clipboard.",
   "Ctrl-C stops the work; a second one leaves. Ctrl-D leaves.",

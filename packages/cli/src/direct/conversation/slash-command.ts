@@ -24,7 +24,7 @@ export const SLASH_COMMANDS: readonly (readonly [name: string, rest: string, say
   ["/model", "[NAME]", "show the models that can be used, or change to one"],
   ["/agent", "[NAME]", "show the agents, or change to one"],
   ["/compact", "", "make room: older turns become a summary"],
-  ["/queue", "TEXT", "send TEXT when the work in hand is done"],
+  ["/queue", "TEXT", "send TEXT when the current work is done"],
   [
     "/undo",
     "[N]",
@@ -65,7 +65,7 @@ export const readTyped = (text: string): Typed => {
       return { tag: "compact" }
     case "/queue":
       return argument === undefined
-        ? { tag: "wrong", problem: "Nothing to queue. Write it behind the command: /queue TEXT" }
+        ? { tag: "wrong", problem: "Nothing to queue. Write it after the command: /queue TEXT" }
         : { tag: "queue", text: argument }
     case "/undo":
       return readUndo(argument ?? "")

@@ -199,7 +199,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         return [...speaking.pause(), ...wrapText(text, width).map(style.notice)]
       }
       case "session.next.activity.resumed.1":
-        return [...speaking.pause(), style.notice("The process of this work was lost. It goes on.")]
+        return [...speaking.pause(), style.notice("The process of this work was lost. The work continues.")]
       case "session.next.question.asked.1": {
         const { text, choices } = event.data
         const labels = choices.map(({ label }) => label).join(", ")
