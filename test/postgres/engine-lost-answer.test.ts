@@ -5,7 +5,8 @@ import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 import { afterEach, beforeEach, expect, test } from "vitest"
 
 import { readAddress } from "../../packages/engine/src/store/postgres/address.ts"
-import { sendWrites, type Write } from "../../packages/engine/src/store/postgres/append.ts"
+import type { Write } from "../../packages/engine/src/store/postgres/append-statement.ts"
+import { sendInAnyCase, sendWrites } from "../../packages/engine/src/store/postgres/append.ts"
 import { openConnection, type Connection } from "../../packages/engine/src/store/postgres/connection.ts"
 import { indexRowsOf } from "../../packages/engine/src/store/postgres/index-rows.ts"
 import { migrate } from "../../packages/engine/src/store/postgres/migrate.ts"
@@ -57,7 +58,7 @@ const writeAt = (after: number, fence?: number): Write => ({
   workspace: "shared",
 })
 
-const send = (write: Write) => sendWrites(first().ask, schema, [write])
+const send = (write: Write) => sendInAnyCase(first().ask, schema, [write])
 const countEvents = async (): Promise<unknown> =>
   (await first().ask(`select count(*) as count from ${schema}.event`))[0]?.["count"]
 
@@ -72,17 +73,24 @@ test("a write that was stored before is stored, whoever has written or taken the
   expect(await countEvents()).toBe(2)
 })
 
-test("a write that was sent again while the first try still had the session is stored, once", async () => {
-  const write = writeAt(0)
-  const [{ pid } = {}] = await second().ask("select pg_backend_pid() as pid")
-  const again = await first().transact(async (query) => {
-    expect(await sendWrites(query, schema, [write])).toEqual([{ kind: "stored" }])
-    const sent = sendWrites(second().ask, schema, [write])
-    const isWaiting = async (): Promise<boolean> =>
-      (await query("select 1 as one from pg_locks where pid = $1 and not granted", [pid])).length > 0
-    while (!(await isWaiting())) await new Promise(setImmediate)
-    return { keep: true, answer: { sent } }
-  })
-  expect(await again.sent).toEqual([{ kind: "stored" }])
-  expect(await countEvents()).toBe(1)
-})
+/** A write alone, and one in a group, are statements of their own. */
+test.each([
+  ["alone", sendInAnyCase],
+  ["in a group", sendWrites],
+])(
+  "a write sent again, %s, while the first try still had the session is stored, once",
+  async (_how, sends) => {
+    const write = writeAt(0)
+    const [{ pid } = {}] = await second().ask("select pg_backend_pid() as pid")
+    const again = await first().transact(async (query) => {
+      expect(await sends(query, schema, [write])).toEqual([{ kind: "stored" }])
+      const sent = sends(second().ask, schema, [write])
+      const isWaiting = async (): Promise<boolean> =>
+        (await query("select 1 as one from pg_locks where pid = $1 and not granted", [pid])).length > 0
+      while (!(await isWaiting())) await new Promise(setImmediate)
+      return { keep: true, answer: { sent } }
+    })
+    expect(await again.sent).toEqual([{ kind: "stored" }])
+    expect(await countEvents()).toBe(1)
+  },
+)

@@ -3,7 +3,7 @@ import type { StoredEvent } from "@meridian/protocol"
 
 import type { DatedEvent } from "../../domain/fork.ts"
 import { SHARED } from "../../domain/workspaces.ts"
-import type { Write } from "./append.ts"
+import type { Write } from "./append-statement.ts"
 import { indexed, indexRowsOf } from "./index-rows.ts"
 import { nextSummary, summaryText, type LogSummary } from "./summary.ts"
 

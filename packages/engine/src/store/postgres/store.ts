@@ -24,7 +24,8 @@ import type {
   Store,
   StoreVerbs,
 } from "../../port/store.ts"
-import { sendInAnyCase, type Outcome, type Write } from "./append.ts"
+import type { Write } from "./append-statement.ts"
+import { sendInAnyCase, type Outcome } from "./append.ts"
 import { ask, heard } from "./ask.ts"
 import { createDrafts } from "./drafts.ts"
 import { openGroupQueue } from "./group-queue.ts"

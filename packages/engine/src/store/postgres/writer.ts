@@ -5,7 +5,8 @@
 import type { DurableEvent } from "@meridian/protocol"
 
 import type { Append, Appended, Removed, HeldAt } from "../../port/store.ts"
-import { sendWrites, type Outcome, type Write } from "./append.ts"
+import type { Write } from "./append-statement.ts"
+import { sendWrites, type Outcome } from "./append.ts"
 import { isUniqueViolation, type Connection, type Query } from "./connection.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import type { Mirror } from "./mirror.ts"
