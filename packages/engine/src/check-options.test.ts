@@ -68,7 +68,7 @@ test("a tool may be an instance of a class, with fields of its own", async () =>
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a program without types may send
 const refused = (value: unknown): never => value as never
 
-test("every verb refuses a request that is none, with a code", async () => {
+test("every verb refuses an invalid request, with a code", async () => {
   const engine = await openEngine(GOOD)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a program without types may send
   const none = undefined as never

@@ -33,13 +33,13 @@ test("nothing is read before it is asked for, and nothing ahead", async () => {
   expect(looks).toEqual([[], [1], [1, 2]])
 })
 
-test("those who ask at once are answered in the order of asking", async () => {
+test("simultaneous requests are answered in their order", async () => {
   const iterator = iterateStream(Stream.make("a", "b"), CONTEXT)
   const answers = await Promise.all([iterator.next(), iterator.next(), iterator.next()])
   expect(answers).toEqual([{ done: false, value: "a" }, { done: false, value: "b" }, OVER])
 })
 
-test("a failure is thrown once, behind the items before it", async () => {
+test("a failure is thrown once, after the items before it", async () => {
   const iterator = iterateStream(Stream.concat(Stream.make(1), Stream.fail(new Error("torn"))), CONTEXT)
   expect(await iterator.next()).toEqual({ done: false, value: 1 })
   await expect(iterator.next()).rejects.toThrow("torn")

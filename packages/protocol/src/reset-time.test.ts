@@ -31,7 +31,7 @@ test.each([
   expect(at(text)).toBe(time)
 })
 
-test("a time of day without a zone is meant where the reader is", () => {
+test("a time of day without a zone is read in the reader's zone", () => {
   expect(at("try again at 3:47 PM", "America/Los_Angeles")).toBe("2026-11-16T23:47:00.000Z")
 })
 
@@ -55,7 +55,7 @@ test.each([
   expect(at(text)).toBeUndefined()
 })
 
-test("a time in the past and one in 400 years are told as they are said", () => {
+test("a time in the past and one in 400 years are returned as stated", () => {
   expect(at("resets at 2020-01-01T00:00:00Z")).toBe("2020-01-01T00:00:00.000Z")
   expect(at("resets in 146097 days")).toBe("2426-11-16T12:00:00.000Z")
 })

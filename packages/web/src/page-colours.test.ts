@@ -55,7 +55,7 @@ const THEMES = [
   ["dark by choice", ':root[data-theme="dark"]'],
 ] as const
 
-test.each(THEMES)("every text can be read on what it stands on: %s", (_name, selector) => {
+test.each(THEMES)("every text is readable on its background: %s", (_name, selector) => {
   const palette = colours(selector)
   const colour = (name: string): Colour => palette.get(name) ?? [0, 0, 0, 1]
   const faint = TEXTS.flatMap((text) =>

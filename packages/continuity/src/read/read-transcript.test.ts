@@ -184,7 +184,7 @@ test("of a file larger than the bound the beginning and the end are read, and no
   expect(state.promptsDropped).toBe(1)
 })
 
-test("when there is no time the newest part is read all the same", () => {
+test("when there is no time, the newest part is still read", () => {
   const lines = Array.from({ length: 600 }, (_, at) =>
     user(`u${at}`, at === 0 ? null : `u${at - 1}`, `Message ${at}.`),
   )

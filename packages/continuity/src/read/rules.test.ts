@@ -49,7 +49,7 @@ test("a rule longer than the limit is cut, with a warning", () => {
   ])
 })
 
-test("when there is no time, what was known stays, and what was not is read later without a word", () => {
+test("when there is no time, what was known stays, and the rest is silently read later", () => {
   for (let index = 0; index < 300; index += 1) write(`rules/r${index}.md`, `rule ${index}`)
   let now = 0
   let step = 0

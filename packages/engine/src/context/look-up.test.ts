@@ -47,7 +47,7 @@ test("what was missing is found when it comes, at any depth", async () => {
   expect(await isThere("a/b/SKILL.md")).toBe(true)
 })
 
-test("what goes is missed, and found when it comes back", async () => {
+test("what disappears is missed, and found when it comes back", async () => {
   using scene = openScene()
   const { folder, isThere, settle } = scene
   writeFileSync(join(folder, "AGENTS.md"), "x")
@@ -59,7 +59,7 @@ test("what goes is missed, and found when it comes back", async () => {
   expect(await isThere("AGENTS.md")).toBe(true)
 })
 
-test("a folder that changed a moment ago is not trusted: its times may stay while it changes", () => {
+test("a folder that changed just now is not trusted: it may change again without new times", () => {
   // Simulates a file system whose clock has not ticked: the folder shows no sign of the change.
   const folder = Object.assign(statSync(tmpdir()), { mtimeMs: NOW.getTime(), ctimeMs: NOW.getTime() })
   let isThere = false
@@ -72,7 +72,7 @@ test("a folder that changed a moment ago is not trusted: its times may stay whil
   expect(lookUp("/nowhere/AGENTS.md")).toBe(folder)
 })
 
-test("another folder in its place is another folder, whatever its time says", async () => {
+test("another folder at its path is a different folder, whatever its time", async () => {
   using scene = openScene()
   const { folder, isThere, settle } = scene
   for (const name of ["rules", "other"]) mkdirSync(join(folder, name))
@@ -85,7 +85,7 @@ test("another folder in its place is another folder, whatever its time says", as
   expect(await isThere("rules/one.md")).toBe(true)
 })
 
-test("a file in the place of a folder has nothing below it, until a folder comes", async () => {
+test("a file in place of a folder has nothing below it, until there is a folder", async () => {
   using scene = openScene()
   const { folder, isThere, settle } = scene
   writeFileSync(join(folder, ".claude"), "not a folder")
@@ -120,7 +120,7 @@ test("a link to nowhere is asked again: its target may come into any folder", as
   expect([await isThere("AGENTS.md"), await isThere("skills/SKILL.md")]).toEqual([true, true])
 })
 
-test("looks that are made together see one state, the next ones what has come since", async () => {
+test("lookups made together see one state, and the next ones see later changes", async () => {
   using scene = openScene()
   const { folder, isThere, together } = scene
   expect(await isThere("AGENTS.md")).toBe(false)

@@ -44,7 +44,7 @@ test("a file that has not changed is neither read nor understood again", () => {
   expect(scene.read).toHaveLength(3)
 })
 
-test("a front matter beyond its bound is not understood at all: the skill goes by its folder", () => {
+test("a front matter beyond its bound is not read at all: the skill is named after its folder", () => {
   using scene = openShelf()
   const keys = Array.from({ length: 1_000 }, (_, number) => `key${number}: [{a: [b, {c: d}]}]`).join("\n")
   for (let number = 100; number < 300; number += 1)
@@ -53,7 +53,7 @@ test("a front matter beyond its bound is not understood at all: the skill goes b
   expect(names).toEqual(Array.from({ length: 200 }, (_, number) => `skill${number + 100}`))
 })
 
-test("a name is one line, and the skill is found under what was told", () => {
+test("a name is one line, and the skill is found under the name that was shown", () => {
   using scene = openShelf()
   scene.write("a", `---\nname: "one\\n## Rules"\ndescription: "x\\n- y: z"\n---\nBody`)
   expect(scene.shelf.list()).toEqual([

@@ -239,7 +239,7 @@ test("conditional rules of the project come when they match", async () => {
   expect(seen).not.toContain("Never told.")
 })
 
-test("closing a contribution removes its source, a newer one with the same key wins until then", async () => {
+test("closing a contribution removes its source; until then a newer one with the same key wins", async () => {
   const registry = createContextRegistry()
   const source = (text: string) => ({
     key: "test/one",

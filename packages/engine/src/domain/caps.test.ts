@@ -23,12 +23,12 @@ const codeOf = (act: () => unknown): string => {
   }
 }
 
-test("without any cap nothing is worked out", () => {
+test("without any cap nothing is computed", () => {
   expect(capsInForce([undefined, undefined], NO_CAPS)).toBe(NO_CAPS)
   expect(breachOf({ cost: 1e9, tokens: 1e9, turns: 1e9, timeMs: 1e9 }, NO_CAPS)).toBeUndefined()
 })
 
-test("the tightest of each measure counts, and what a person set counts instead", () => {
+test("the tightest cap of each measure counts, unless a person has set one", () => {
   const caps = capsInForce([{ maxCost: 3, maxTurns: 9 }, undefined, { maxCost: 2, maxTokens: 5 }], NO_CAPS)
   expect(caps).toEqual({ maxCost: 2, maxTurns: 9, maxTokens: 5 })
   expect(capsInForce([caps], { maxCost: 7 })).toEqual({ maxCost: 7, maxTurns: 9, maxTokens: 5 })
@@ -42,7 +42,7 @@ test("a cap is reached at its number, not only above it", () => {
   expect(codeOf(() => requireAboveSpent({ maxTurns: 5 }, spent))).toBe("none")
 })
 
-test("each mark is told once for each cap, and only the highest of those passed together", () => {
+test("each mark is reported once per cap, and only the highest of those passed together", () => {
   const caps = { maxTurns: 100 }
   const at = (turns: number, told = {}) =>
     capNotices({ ...NOTHING_SPENT, turns }, caps, told).map(({ percent }) => percent)

@@ -60,7 +60,7 @@ test("the order of keys in a value makes no difference", () => {
   })
 })
 
-test("after a compaction a source that was told and is away keeps the old baseline", () => {
+test("after a compaction a source that was told but is unavailable keeps the old baseline", () => {
   expect(rebaseline(snapshotOf({ a: 1 }), seen({ a: UNAVAILABLE, b: value(2) }))).toEqual({
     kind: "blocked",
     keys: ["a"],

@@ -26,14 +26,14 @@ describe("admission", () => {
     expect(decideAdmission(request, { ...facts, pending: 2 })).toEqual({ kind: "full", limit: 2 })
   })
 
-  test("an exact repeat gets the first receipt, also without room", () => {
+  test("an exact repeat gets the first receipt, even without room", () => {
     expect(decideAdmission(request, { ...facts, earlier, pending: 2 })).toEqual({
       kind: "replay",
       receipt: earlier,
     })
   })
 
-  test("anything else under a used id is a conflict that says in what", () => {
+  test("anything else under a used id is a conflict that names the field", () => {
     const file = { mediaType: "image/png", base64: "AAAA" }
     const changes: readonly [Partial<AdmissionRequest>, string][] = [
       [{ sessionID: "ses_2" }, "session"],
@@ -90,7 +90,7 @@ describe("promotion", () => {
 describe("the next step", () => {
   const standing = { resultsToShow: false, pendingSteers: 0, pendingQueued: 0, turns: 3, turnLimit: 3 }
 
-  test("goes on while there are results or steers, opens the queue, and then rests", () => {
+  test("continues while there are results or steers, opens the queue, and then rests", () => {
     expect(decideNext({ ...standing, turns: 2, resultsToShow: true })).toEqual({ kind: "turn" })
     expect(decideNext({ ...standing, pendingSteers: 1 })).toEqual({ kind: "turn" })
     expect(decideNext({ ...standing, pendingQueued: 1 })).toEqual({ kind: "open-next" })
@@ -140,7 +140,7 @@ describe("retry", () => {
       expect(decideRetry(policy, { ...failed, ...change })).toEqual({ kind: "give-up" })
   })
 
-  test("a told reset of a second or more parks, whatever the number of attempts", () => {
+  test("a stated reset of a second or more parks, whatever the number of attempts", () => {
     const told = (retryAfterMs: number) => decideRetry(policy, { ...failed, retryAfterMs })
     expect(told(999)).toEqual({ kind: "retry", delayMs: 999 })
     expect(told(1_000)).toEqual({ kind: "park", until: now + 1_000, since: now, count: 1 })
@@ -170,7 +170,7 @@ describe("retry", () => {
     expect(decideRetry(patient, { ...failed, attempt: 3, parked })).toEqual({ kind: "give-up" })
   })
 
-  test("without patience nothing is parked: a long wait is for people to know", () => {
+  test("without patience nothing is parked: a long wait is reported to people", () => {
     const hasty = { ...policy, patienceMs: 1 }
     const told = (retryAfterMs: number) => decideRetry(hasty, { ...failed, retryAfterMs })
     expect(told(LIMITS.retryDelayMs)).toEqual({ kind: "retry", delayMs: LIMITS.retryDelayMs })
@@ -207,7 +207,7 @@ describe("permission", () => {
     expect(decide(["ls -l"], [{ action: "bash", resource: "ls" }])).toBe("ask")
   })
 
-  test("a tool is hidden only when nothing of it can be allowed", () => {
+  test("a tool is hidden only when none of its uses can be allowed", () => {
     const deny = { action: "edit", resource: "*", effect: "deny" } as const
     expect(isDeniedEverywhere([deny], "edit")).toBe(true)
     expect(isDeniedEverywhere([{ ...deny, resource: "src/*" }], "edit")).toBe(false)

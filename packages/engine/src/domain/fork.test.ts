@@ -149,7 +149,7 @@ describe("a copy", () => {
     expect(copy(restored, 8)?.data).toEqual({ compactionID: "new_cmp_1" })
   })
 
-  test("has no creation, nothing left out and nothing behind the boundary", () => {
+  test("has no creation, nothing left out and nothing after the boundary", () => {
     expect([copy(created, 1), copy(admitted("b"), 2), copy(ended, 21)]).toEqual([
       undefined,
       undefined,

@@ -85,7 +85,7 @@ test.each([
   expect(decidePermission({ action: "bash", resources: [command] }, rules, []).kind).toBe(kind)
 })
 
-test("an approval of one folder is none for another", () => {
+test("an approval for one folder is not one for another", () => {
   const approvals = [{ action: "bash", resource: "(in one) make" }]
   expect(
     ["make", "(in one) make", "(in two) make"].map(

@@ -14,7 +14,7 @@ test("halves of characters become one sign, wherever they stand; the rest stays"
   })
 })
 
-test("what is whole is the same object", () => {
+test("a well-formed value stays the same object", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(wellFormed(value)).toBe(value)

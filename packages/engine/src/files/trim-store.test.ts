@@ -9,7 +9,7 @@ import { openPlace } from "./open-place.ts"
 import { openTrees } from "./open-trees.ts"
 import { trimStore } from "./trim-store.ts"
 
-test("a store outside of a repository lets go of the older half when it is too large, and keeps the rest", async () => {
+test("a store outside a repository drops the older half when it is too large, and keeps the rest", async () => {
   const base = mkdtempSync(join(tmpdir(), "meridian-trees-"))
   try {
     const environment = { PATH: "/usr/local/bin:/usr/bin:/bin", GIT_CEILING_DIRECTORIES: tmpdir() }

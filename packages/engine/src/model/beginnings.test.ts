@@ -18,7 +18,7 @@ test("of one conversation the longest request is known, as long as it begins the
   ]).toEqual(["ab", "a", undefined, undefined])
 })
 
-test("what is extended is forgotten", () => {
+test("an extended prompt is forgotten", () => {
   const known = openBeginnings<PromptMessage, string>()
   const short = { messages: [A], value: "a" }
   known.keep(short, undefined)
@@ -26,7 +26,7 @@ test("what is extended is forgotten", () => {
   expect([known.find([A, C])?.value, known.find([A, B, C])?.value]).toEqual([undefined, "ab"])
 })
 
-test("what was looked at in vain is not looked at again, what was found is found again", () => {
+test("what was checked in vain is not checked again, and what was found is found again", () => {
   const looked: PromptMessage[] = []
   const search = openSearch((message) => {
     looked.push(message)

@@ -111,7 +111,7 @@ test("only what is new is converted", async () => {
   expect(converted).toEqual([5, 2])
 })
 
-test("what was given out stays as it was when the conversation goes on", async () => {
+test("what was given out stays unchanged when the conversation continues", async () => {
   const write = openBodyWriter(sdk, FIXED)
   const prompt = Array.from({ length: 20 }, (_, n) => user(n))
   const first = await write(optionsOf(prompt))
@@ -122,7 +122,7 @@ test("what was given out stays as it was when the conversation goes on", async (
   }
 })
 
-test("another beginning, other tools and another bound are written as they are", async () => {
+test("a different beginning, other tools and another bound are written correctly", async () => {
   const write = openBodyWriter(sdk, FIXED)
   const prompt = Array.from({ length: 20 }, (_, n) => user(n))
   await write(optionsOf(prompt))

@@ -68,7 +68,7 @@ test.each([
   expect(problemOf(change)).toBe(expected)
 })
 
-test("the provider's name of a model is what stands behind the first slash", () => {
+test("the provider's name of a model is the part after the first slash", () => {
   expect(wireName(GOOD)).toBe("one")
   expect(wireName({ ...GOOD, id: "router/vendor/model" })).toBe("vendor/model")
   expect(wireName({ ...GOOD, id: "plain" })).toBe("plain")

@@ -68,7 +68,7 @@ test("the end of a block carries everything its provider said of it, the latest 
   expect(events[6]).toEqual({ type: "reasoning-end", id: "r" })
 })
 
-test("hosted calls and results keep metadata of their own; a preliminary result is no result", () => {
+test("hosted calls and results keep separate metadata; a preliminary result does not count", () => {
   const result = { type: "tool-result", toolCallId: "t", toolName: "search", result: { found: 1 } } as const
   expect(
     translateAll([

@@ -175,7 +175,7 @@ describe("classification", () => {
     expect(kindOf({ message, type: "invalid_request_error" })).toBe("overflow")
   })
 
-  test.each(OTHERS)("%s with %i is no overflow", (_server, status, message, kind) => {
+  test.each(OTHERS)("%s with %i is not an overflow", (_server, status, message, kind) => {
     expect(kindOf(answer(status, message))).toBe(kind)
   })
 
@@ -247,7 +247,7 @@ describe("classification", () => {
     expect(kindOf({ name, message: "m" })).toBe(kind)
   })
 
-  test("a cycle of causes and things that are no errors end as unknown", () => {
+  test("a cycle of causes, and values that are not errors, end as unknown", () => {
     const loop: { cause?: unknown; message: string } = { message: "round" }
     loop.cause = loop
     expect(factsOf(loop)).toEqual({ kind: "unknown", message: "round" })
@@ -261,7 +261,7 @@ describe("classification", () => {
     expect(toModelFailure(failure, SURROUNDINGS)).toBe(failure)
   })
 
-  test("a body that is no JSON is part of the message", () => {
+  test("a body that is not JSON is part of the message", () => {
     const error = answer(502, "Bad Gateway", {
       data: undefined,
       responseBody: "<html>\n  <h1>nginx</h1>\n</html>",
@@ -343,7 +343,7 @@ describe("waiting", () => {
     expect(factsOf(answer(429, message))).not.toHaveProperty("retryAfterMs")
   })
 
-  test("nothing is waited for that waiting does not help", () => {
+  test("nothing waits when waiting would not help", () => {
     expect(factsOf(answer(400, "bad", { responseHeaders: { "retry-after": "5" } }))).not.toHaveProperty(
       "retryAfterMs",
     )
@@ -373,7 +373,7 @@ describe("messages", () => {
     expect(facts.message).toContain("<hidden>")
   })
 
-  test("hide credentials in bodies that are no JSON", () => {
+  test("hide credentials in bodies that are not JSON", () => {
     const error = answer(400, "Bad Request", {
       data: undefined,
       responseBody: "you sent authorization: Bearer zzzzzzzz9",
@@ -386,7 +386,7 @@ describe("messages", () => {
     expect(factsOf(answer(400, message)).message).toBe(message)
   })
 
-  test("are one line of at most 2,000 characters, exactly at the bound too", () => {
+  test("are one line of at most 2,000 characters, tested at the bound", () => {
     const exact = "x".repeat(MESSAGE_LIMIT)
     expect(factsOf(answer(400, exact)).message).toBe(exact)
     const cut = factsOf(answer(400, `${exact}y`)).message
@@ -418,12 +418,12 @@ describe("Google's own words", () => {
     data: { error: { code: status, message, status: "INVALID_ARGUMENT", details } },
   })
 
-  test("a wrong key comes with the status of a wrong request", () => {
+  test("a wrong key comes with the status of a bad request", () => {
     expect(kindOf(google(400, "API key not valid. Please pass a valid API key."))).toBe("authentication")
     expect(kindOf(google(400, "API key expired. Please renew the API key."))).toBe("authentication")
   })
 
-  test("a limit worded as a used-up quota is a limit when it says when to come back", () => {
+  test("a limit worded as an exhausted quota is a limit when it says when to come back", () => {
     const words = "You exceeded your current quota, please check your plan and billing details."
     expect(factsOf(google(429, `${words} Please retry in 34.5s.`))).toMatchObject({
       kind: "rate",

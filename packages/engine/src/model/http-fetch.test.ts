@@ -64,7 +64,7 @@ test("sends method, headers and body, and gives status, headers and body back", 
   expect(await readAll(response)).toBe("grüße")
 })
 
-test("says where and how much, unless somebody else has said where; names are one whatever their case", async () => {
+test("says where and how much, unless the caller has said where; header names ignore case", async () => {
   const url = await serve((request, response) => response.end(JSON.stringify(request.rawHeaders)))
   const { host } = new URL(url)
   const sent = async (address: string, headers: Record<string, string>, body?: string): Promise<string[]> => {
@@ -111,7 +111,7 @@ test("reading ends with an error when the server breaks off", async () => {
   await expect(readAll(await fetch(url))).rejects.toMatchObject({ code: "ECONNRESET" })
 })
 
-test("a response nobody reads may break without harm", async () => {
+test("a response that nobody reads may break without harm", async () => {
   const closed = Promise.withResolvers<void>()
   const url = await serve((_request, response) => {
     response.once("close", () => closed.resolve())
@@ -152,7 +152,7 @@ test("a signal ends the request before and after the answer began", async () => 
   await expect(fetch(url, { signal: late.signal })).rejects.toMatchObject({ name: "AbortError" })
 })
 
-test("a connection nobody waits for any more is given up while it is coming about", async () => {
+test("an attempt to connect is abandoned when no request waits for it any more", async () => {
   const arrived = Promise.withResolvers<Socket>()
   // The server accepts the connection and never answers the handshake.
   const server = createSilentServer((socket) => arrived.resolve(socket)).listen(0, "127.0.0.1")
@@ -169,7 +169,7 @@ test("a connection nobody waits for any more is given up while it is coming abou
   server.close()
 })
 
-test("who still waits for a connection to the same place gets one", async () => {
+test("a request that still waits for a connection to the same origin gets one", async () => {
   const url = await serve((_request, response) => response.end("here"))
   const leaving = new AbortController()
   const left = fetch(url, { signal: leaving.signal })
@@ -179,7 +179,7 @@ test("who still waits for a connection to the same place gets one", async () => 
   expect(await readAll(await stays)).toBe("here")
 })
 
-test("an answer that is no HTTP is a broken connection", async () => {
+test("an answer that is not HTTP is a broken connection", async () => {
   const server = createSilentServer((socket) => socket.on("error", () => {}).end("hello\r\n\r\n")).listen(0)
   await once(server, "listening")
   const address = server.address()
@@ -188,7 +188,7 @@ test("an answer that is no HTTP is a broken connection", async () => {
   server.close()
 })
 
-test("a large request that is taken slowly is not silence", async () => {
+test("a large request that is accepted slowly is not silence", async () => {
   const url = await serve((request, response) => {
     let taken = 0
     request.on("data", (data: Buffer) => {

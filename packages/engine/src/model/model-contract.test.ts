@@ -189,7 +189,7 @@ describe.each(PROVIDERS)("a model of provider %s", (name) => {
     expect(await failureOf(model)).toMatchObject({ kind: "invalid-output" })
   })
 
-  test("never asks twice by itself", async () => {
+  test("never repeats a request on its own", async () => {
     const model = await open(name, [{ error: "overloaded" }, { text: "second" }])
     expect(await failureOf(model)).toMatchObject({ kind: "overloaded" })
     expect(textOf(await collect(model))).toBe("second")

@@ -11,11 +11,11 @@ type DeepReadonly<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
     : Value
 
-test("a prompt of ours is a prompt of the AI SDK that nobody writes to", () => {
+test("our prompt is a prompt of the AI SDK that is never written to", () => {
   expectTypeOf<ModelRequest["prompt"]>().toExtend<DeepReadonly<LanguageModelV4CallOptions["prompt"]>>()
 })
 
-test("handing a prompt over keeps the very same list", ({ expect }) => {
+test("passing a prompt on keeps the same list object", ({ expect }) => {
   const prompt: ModelRequest["prompt"] = [{ role: "user", content: [{ type: "text", text: "hi" }] }]
   expect(asSdkPrompt(prompt)).toBe(prompt)
 })

@@ -107,7 +107,7 @@ describe("results with files for compatible servers", () => {
     expect(shapeForCompatible([withImage]).at(-1)).toMatchObject({ role: "user", content: [{}, image] })
   })
 
-  test("a prompt without files is handed over as it is", () => {
+  test("a prompt without files is passed on unchanged", () => {
     const prompt = [call("c1"), result("c1")]
     expect(shapeForCompatible(prompt)).toBe(prompt)
   })

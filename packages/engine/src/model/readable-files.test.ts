@@ -29,7 +29,7 @@ test("files a provider reads stay as they are, and so does the prompt", () => {
   for (const provider of PROVIDERS) expect(openReadableFiles(provider)(prompt)).toBe(prompt)
 })
 
-test("a text it does not take is given as its words, anything else as a note", () => {
+test("a text file it does not accept is sent as its content, anything else as a note", () => {
   const shaped = openReadableFiles("anthropic")([
     user(NOTES, ARCHIVE, file("application/ld+json", "{}"), file("application/JSON", Buffer.from([0xff]))),
   ])

@@ -70,7 +70,7 @@ test("without a script it echoes the person", async () => {
   })
 })
 
-test("call and result of a hosted tool carry metadata of their own", async () => {
+test("call and result of a hosted tool carry separate metadata", async () => {
   const events = await collect(open([{ hosted: [{ query: "q", results: [{ url: "https://a.example" }] }] }]))
   expect(events.slice(0, 2)).toEqual([
     {

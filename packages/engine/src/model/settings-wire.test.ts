@@ -61,7 +61,7 @@ describe.each([
     expect(JSON.stringify(without)).not.toMatch(/temperature|top_?p/i)
   })
 
-  test("gets its own options as they are, joined with what we write", async () => {
+  test("gets its own options unchanged, joined with what we write", async () => {
     const options = { made_up: { deep: [1, "two"] }, generationConfig: { seed: 7 } }
     const [body, after] = await bodiesOf(name, [{ ...PLAIN, options }, undefined])
     expect(body).toMatchObject({ ...written, made_up: options.made_up })

@@ -142,7 +142,7 @@ const REPLY: Reply = {
 }
 
 describe("native data on the wire", () => {
-  test("Anthropic's signature arrives on a delta, stands on the end, and returns unchanged", async () => {
+  test("Anthropic's signature arrives in a delta, is on the end event, and returns unchanged", async () => {
     const { events, second } = await roundTrip("anthropic", REPLY)
     expect(events.find(({ type }) => type === "reasoning-end")).toMatchObject({
       metadata: { anthropic: { signature: "sig-abc" } },
@@ -223,7 +223,7 @@ const HOSTED: Reply = {
 }
 
 describe("Google", () => {
-  test("gets its thought signatures back where they stood, on a text and on a call", async () => {
+  test("gets its thought signatures back in their places, on a text and on a call", async () => {
     const { provider, model } = await open("google", [
       { reasoning: { text: "let me see", signature: "sig-text" }, text: "I look." },
       {
@@ -503,7 +503,7 @@ describe("a value that is wanted", () => {
 })
 
 describe("prompt caches", () => {
-  test("Anthropic is not told to cache what is of one request alone", async () => {
+  test("Anthropic is not told to cache messages of a single request", async () => {
     const { provider, model } = await open("anthropic", [{ text: "ok" }])
     const passing: PromptMessage = { role: "user", content: [{ type: "text", text: "for now" }] }
     await ask(model, [...HELLO, passing], { passing: 1 })

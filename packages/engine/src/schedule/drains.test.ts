@@ -67,7 +67,7 @@ test("wakes during a drain become one following drain", async () => {
   expect(started.map(({ forced }) => forced)).toEqual([false, false])
 })
 
-test("runs join a run, and get a drain of their own behind a wake", async () => {
+test("runs join a run, and get their own drain after a wake", async () => {
   const { drains, wake, started, untilStarted } = await openGated()
   wake("a")
   await untilStarted(1)
@@ -81,7 +81,7 @@ test("runs join a run, and get a drain of their own behind a wake", async () => 
   expect(started.map(({ forced }) => forced)).toEqual([false, true])
 })
 
-test("a failure reaches the run that asked, and whoever waited for it", async () => {
+test("a failure reaches the run that asked, and the callers that waited for it", async () => {
   const { drains, started, untilStarted } = await openGated()
   const run = outcome(drains.run("a"))
   await untilStarted(1)
@@ -146,7 +146,7 @@ test("a waiter that leaves takes nothing with it", async () => {
   expect(drains.active()).toEqual([])
 })
 
-test("a run that is asked for while the cleanup of an interrupt is under way gets a drain of its own", async () => {
+test("a run requested during the cleanup of an interrupt gets its own drain", async () => {
   const cleanup = Deferred.makeUnsafe<void>()
   const cleaning = Promise.withResolvers<void>()
   const forced: boolean[] = []
@@ -169,7 +169,7 @@ test("a run that is asked for while the cleanup of an interrupt is under way get
   expect(forced).toEqual([true, true])
 })
 
-test("whoever asked can wait for the work before it can fail", async () => {
+test("a caller can wait for the work before it can fail", async () => {
   const drains = await make(() => Effect.fail(new Failure("TURN_LIMIT", { session: "a", limit: 1 })))
   await Effect.runPromise(drains.wake("a"))
   expect(await outcome(drains.awaitIdle("a"))).toBe("TURN_LIMIT")
@@ -202,7 +202,7 @@ test("an answer that never comes does not keep an interrupted session busy, nor 
   expect(drains.active()).toEqual([])
 })
 
-test("a run that is asked for while the end is held back gets a drain of its own", async () => {
+test("a run requested while the end is held back gets its own drain", async () => {
   const { drains, started, untilStarted } = await openGated()
   const answered = Deferred.makeUnsafe<void>()
   void outcome(drains.wakeBeside("a", Deferred.await(answered)))
@@ -217,7 +217,7 @@ test("a run that is asked for while the end is held back gets a drain of its own
   expect(started.map(({ forced }) => forced)).toEqual([false, true])
 })
 
-test("an interrupt takes along what was demanded before it", async () => {
+test("an interrupt also ends what was demanded before it", async () => {
   const { drains, wake, started, untilStarted } = await openGated()
   wake("a")
   await untilStarted(1)

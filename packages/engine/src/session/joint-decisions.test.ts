@@ -41,7 +41,7 @@ test("each decision sees what the ones before it append, and one that refuses st
   expect(last).toMatchObject({ value: { answer: 2, isNew: false } })
 })
 
-test("what a store may have kept although it failed is tried again by nobody", async () => {
+test("a write that a store may have kept although it failed is not repeated", async () => {
   const joining = joinDecision(TO, () => ({ kind: "append", events: [rename("x")], answer: () => "stored" }))
   joining.member.failed(Cause.fail(new Failure("DATABASE_BUSY", { file: "f" })))
   expect(await Effect.runPromiseExit(joining.outcome() ?? Effect.die("open"))).toEqual(
@@ -49,7 +49,7 @@ test("what a store may have kept although it failed is tried again by nobody", a
   )
 })
 
-test("only what is written under the same right and for the same disk goes together", () => {
+test("only writes with the same fence and durability go together", () => {
   const fence = { session: "ses_1", number: 3 } as const
   const join = (to: Parameters<typeof joinDecision>[0]) =>
     joinDecision(to, () => ({ kind: "append", events: [], answer: () => undefined })).member

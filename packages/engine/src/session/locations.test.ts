@@ -46,14 +46,14 @@ const servicesOf = (directory: string): LocationServices => ({
   templates: async () => [],
 })
 
-test("a Location is opened once for all who are there, and again only when it was closed", async () => {
+test("a Location is opened once for all its sessions, and again only after it was closed", async () => {
   const { visit, diary } = openHouse()
   expect(await Promise.all([visit("/a"), visit("/a"), visit("/b")])).toEqual(["/a", "/a", "/b"])
   await visit("/a")
   expect(diary).toEqual(["open /a", "open /b"])
 })
 
-test("a Location nobody uses is closed after the idle time, one in use never", async () => {
+test("an unused Location is closed after the idle time, one in use never", async () => {
   const { visit, stay, pass, diary } = openHouse()
   const leaving = Promise.withResolvers<void>()
   const staying = stay("/b", leaving.promise)
@@ -70,7 +70,7 @@ test("a Location nobody uses is closed after the idle time, one in use never", a
   expect(diary.at(-1)).toBe("open /a")
 })
 
-test("a Location that cannot be opened fails for whoever came, leaves nothing open, and is tried again", async () => {
+test("a Location that cannot be opened fails for its callers, leaves nothing open, and is tried again", async () => {
   let tries = 0
   const { visit, diary } = openHouse((directory) => {
     tries += 1

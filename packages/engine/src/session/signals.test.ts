@@ -61,7 +61,7 @@ const counting = (signals: Signals["Service"], session: string) =>
     return () => count
   })
 
-test("an append of this process reaches those who watch its session, and nobody else", () =>
+test("an append of this process reaches the watchers of its session, and no others", () =>
   inScene(({ signals }) =>
     Effect.gen(function* () {
       const a = yield* counting(signals, "a")
@@ -92,7 +92,7 @@ test("signals that come faster than they are heard become one, and none is lost"
     }),
   ))
 
-test("an append of another process reaches its session, or everybody when nobody knows which", () =>
+test("an append of another process reaches its session, or every watcher when the session is unknown", () =>
   inScene(({ signals, appendElsewhere }) =>
     Effect.gen(function* () {
       const a = yield* counting(signals, "a")
@@ -106,7 +106,7 @@ test("an append of another process reaches its session, or everybody when nobody
     }),
   ))
 
-test("other processes are followed while somebody watches, and a little longer", () =>
+test("other processes are followed while there are watchers, and a little longer", () =>
   inScene(({ signals, isFollowing }) =>
     Effect.gen(function* () {
       expect(isFollowing()).toBe(false)
@@ -124,7 +124,7 @@ test("other processes are followed while somebody watches, and a little longer",
     }),
   ))
 
-test("live fragments reach those who are connected, and are gone otherwise", () =>
+test("live fragments reach connected readers, and are lost otherwise", () =>
   inScene(({ signals }) =>
     Effect.gen(function* () {
       const event = { type: "compaction.delta", data: { compactionID: "c", delta: "x" } } as const

@@ -136,7 +136,7 @@ verifies(
   "a change that fails on disk takes the earlier ones back, with their modes and without new directories",
 )
 
-test("an interrupt between two changes takes the first one back", async () => {
+test("an interrupt between two changes undoes the first", async () => {
   await using space = await openWorkspace()
   await put(space, "a", "one\n")
   await put(space, "b", "one\n")
@@ -160,7 +160,7 @@ test("an interrupt between two changes takes the first one back", async () => {
   expect(looks).toBeGreaterThan(6)
 })
 
-test("what somebody else changed meanwhile is left alone and named", async () => {
+test("what somebody else has changed is left alone and named", async () => {
   await using space = await openWorkspace()
   await put(space, "a", "one\n")
   await put(space, "b", "one\n")
@@ -291,7 +291,7 @@ test.each([
   `apply_patch <<'EOF'\n${patch("*** Add File: a", "+x")}\nEOF`,
   `<<EOF\n${patch("*** Add File: a", "+x")}\nEOF\n`,
   `\r\n${patch("*** Add File: a", "+x").replaceAll("\n", "\r\n")}\r\n`,
-])("the wrapping of a patch is taken off (%#)", (wrapped) => {
+])("the wrapping of a patch is removed (%#)", (wrapped) => {
   expect(parsePatch(wrapped)).toEqual({ type: "patch", sections: [{ type: "add", path: "a", text: "x\n" }] })
 })
 

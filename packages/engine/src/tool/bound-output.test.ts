@@ -71,7 +71,7 @@ test.each([1, 7, 50, 99, 100, 101, 250])(
   },
 )
 
-test("bytes that are no text do not make a preview longer than its bound", async () => {
+test("bytes that are not text do not make a preview longer than its bound", async () => {
   await using space = await openWorkspace()
   const spool = openSpool(space.outputDirectory)
   const noise = Buffer.from(Array.from({ length: 200_000 }, (_, at) => (at * 7919) % 256))
@@ -82,7 +82,7 @@ test("bytes that are no text do not make a preview longer than its bound", async
   expect((await readFile(spooled.outputPath ?? "")).equals(noise)).toBe(true)
 })
 
-test("a disk that refuses loses the rest, not the call", async () => {
+test("a failing disk loses the rest of the text, not the call", async () => {
   await using space = await openWorkspace()
   await mkdir(join(space.base, "data"))
   await writeFile(space.outputDirectory, "a file where the directory should be")
@@ -100,7 +100,7 @@ test("a file that reaches its bound says that its end was lost", async () => {
   expect((await stat(spooled.outputPath ?? "")).size).toBe(500)
 })
 
-test("a new file removes those nobody has wanted for a week, and nothing else", async () => {
+test("a new file removes those that are a week old, and nothing else", async () => {
   await using space = await openWorkspace()
   const kept = async () =>
     (await boundOutput(text("x\n".repeat(5000)), space.outputDirectory)).outputPath ?? ""

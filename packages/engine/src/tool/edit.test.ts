@@ -66,7 +66,7 @@ test("byte order mark and line endings stay the file's own", async () => {
   expect(await readFile(join(space.root, "f"), "utf8")).toBe("\uFEFF1\r\n2\r\n2.5\r\nthree\r\n")
 })
 
-test("a model that writes CRLF does not bring it into a file without", () => {
+test("a model that writes CRLF does not bring it into a file without it", () => {
   expect(decideEdit("a\nb\n", "a\r\nb", "c\r\nd", false)).toMatchObject({ text: "c\nd\n" })
 })
 
@@ -157,7 +157,7 @@ test("a directory swapped for a link while permission is asked is not written th
   expect(await readdir(join(space.base, "outside"))).toEqual([])
 })
 
-test("a new link in the place of a missing directory is not written through", async () => {
+test("a new link in place of a missing directory is not written through", async () => {
   await using space = await openWorkspace()
   await mkdir(join(space.base, "outside"))
   const scene = openScene({ ask: () => symlink("../outside", join(space.root, "new")) })

@@ -9,7 +9,7 @@ const SCHEMA: JsonObject = {
   required: ["text"],
 }
 
-test("an input that fits passes, one that does not is told field by field", async () => {
+test("an input that fits passes, and one that does not is reported field by field", async () => {
   const check = openInputCheck(SCHEMA)
   await expect(check({ text: "hi", times: 1 })).resolves.toBeUndefined()
   await expect(check({ text: 7, times: 0 })).rejects.toMatchObject({

@@ -43,7 +43,7 @@ verifies(
   "pages join to the whole file",
 )
 
-test("a page of exactly the bound is not called cut, one line more is", async () => {
+test("a page of exactly the bound does not count as cut, one more line does", async () => {
   await using space = await openWorkspace()
   const lines = (count: number) => "x\n".repeat(count)
   await writeFile(join(space.root, "at.txt"), lines(TOOL_LIMITS.readLines))
@@ -66,7 +66,7 @@ test("a line longer than the bound is cut, without tearing a character", async (
   expect(text.startsWith(`${at.slice(1)}... (line cut)\nnext\n`)).toBe(true)
 })
 
-test("an offset beyond the end and an empty file are told", async () => {
+test("an offset beyond the end and an empty file are reported", async () => {
   await using space = await openWorkspace()
   await writeFile(join(space.root, "a.txt"), "one\ntwo\n")
   await writeFile(join(space.root, "empty"), "")
@@ -155,7 +155,7 @@ test("pipes, devices and sockets are refused without waiting for them", async ()
   }
 })
 
-test("a missing file is told with a name that is close", async () => {
+test("a missing file is reported with a similar name", async () => {
   await using space = await openWorkspace()
   await writeFile(join(space.root, "readme.md"), "")
   await expect(readTool(space).execute({ path: "README.me" }, openScene())).rejects.toMatchObject({
@@ -164,7 +164,7 @@ test("a missing file is told with a name that is close", async () => {
   })
 })
 
-test("a refusal comes before the file is looked at, with the words of whoever refused", async () => {
+test("a refusal comes before the file is read, in the words of the person who refused", async () => {
   await using space = await openWorkspace()
   const refused = new Error("ask me about .env first")
   const scene = openScene({
@@ -225,7 +225,7 @@ test.each([
   await expect(readTool(space).execute(input, openScene())).rejects.toThrow(message)
 })
 
-test("a file the system forbids is told as that", async () => {
+test("a file that the system forbids is reported as such", async () => {
   await using space = await openWorkspace()
   await writeFile(join(space.root, "closed"), "x")
   await chmod(join(space.root, "closed"), 0)

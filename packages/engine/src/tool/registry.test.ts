@@ -201,14 +201,14 @@ test.each([
   expect(textOf(await tool.execute({}, openScene()))).toBe(expected)
 })
 
-test("an answer that is not JSON is told as that", async () => {
+test("an answer that is not JSON is reported as such", async () => {
   const circle: Record<string, unknown> = {}
   circle["self"] = circle
   const tool = embedderTool({ name: "t", description: "", input: {}, execute: async () => circle })
   await expect(tool.execute({}, openScene())).rejects.toMatchObject({ code: "invalid-output" })
 })
 
-test("a call that was told to stop and goes on is not started again beside itself", async () => {
+test("a call that was told to stop and still runs is not started a second time beside itself", async () => {
   const ends: (() => void)[] = []
   const tools = registry()
   tools.contribute([

@@ -65,7 +65,7 @@ test("a file that must be absent is never overwritten", async () => {
   expect((await stat(at(space, "a/g"))).nlink).toBe(1)
 })
 
-test("of many who add the same file one succeeds", async () => {
+test("of many calls that add the same file one succeeds", async () => {
   await using space = await openWorkspace()
   const path = await resolvePath(space, "f")
   const outcomes = await Promise.allSettled(
@@ -151,7 +151,7 @@ test("an opened directory stays the same one when its name becomes a link", asyn
   expect(await readdir(at(space, "moved"))).toEqual(["f"])
 })
 
-test("locks are given in order, to one at a time, and given back by failures", async () => {
+test("locks are granted in order, to one at a time, and released by failures", async () => {
   const locks = openFileLocks()
   const order: string[] = []
   const { promise: first, resolve: release } = Promise.withResolvers<void>()

@@ -198,7 +198,7 @@ test("an interrupt ends a search", async () => {
   await expect(running).rejects.toMatchObject({ code: "interrupted" })
 })
 
-test("an expression that is none is refused with its reason", async () => {
+test("an invalid expression is refused with its reason", async () => {
   await using space = await openWorkspace()
   await expect(grep(space, { pattern: "(" })).rejects.toThrow(/Unterminated group/)
   await put(space, { "a.txt": "a-b/c\n" })

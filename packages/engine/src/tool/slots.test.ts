@@ -4,7 +4,7 @@ import { openSlots } from "./slots.ts"
 
 const never = new AbortController().signal
 
-test("as many as there are places work at once, the others in the order they asked", async () => {
+test("as many as there are slots work at once, the others in the order of their requests", async () => {
   const slots = openSlots(2)
   const order: number[] = []
   let working = 0
@@ -25,7 +25,7 @@ test("as many as there are places work at once, the others in the order they ask
   expect(most).toBe(2)
 })
 
-test("who is interrupted leaves the queue and loses nobody's place", async () => {
+test("an interrupted caller leaves the queue and costs no other its place", async () => {
   const slots = openSlots(1)
   const giveBack = await slots.take(never)
   const interrupt = new AbortController()

@@ -18,7 +18,7 @@ const filter = () => {
   }
 }
 
-test("what a filter takes out is neither in the text nor in the kept file, and every other byte is", async () => {
+test("what a filter removes is neither in the text nor in the kept file, and every other byte is", async () => {
   await using space = await openWorkspace()
   const spool = withFilter(
     openSpool(space.outputDirectory, { lines: 4, bytes: 40, fileBytes: 1_000 }),

@@ -85,7 +85,7 @@ verifies(
   "and what came with it is recorded up to there, prose in any case: it was shown",
 )
 
-test("a call acts when its record is safe, and not before", async () => {
+test("a call acts only after its record is safe", async () => {
   const disk = Deferred.makeUnsafe<void>()
   const acted: string[] = []
   const session = {

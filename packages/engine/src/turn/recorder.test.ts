@@ -40,7 +40,7 @@ const openRecorder = () =>
   createRecorder({ assistantMessageID: messageId("msg_1"), publish: () => undefined })
 const typesOf = (recorder: ReturnType<typeof openRecorder>) => recorder.take().map(({ event }) => event.type)
 
-test("what came together is noted together, and nothing that comes later", async () => {
+test("what arrived together is noted together, and nothing that comes later", async () => {
   const recorder = openRecorder()
   const events = arriving([...said("a"), call("1"), call("2")], said("b"), [finish])
   await recorder.advance(events)
@@ -59,7 +59,7 @@ test("what breaks the rules behind a call is told when the call has been taken",
   await expect(recorder.advance(events)).rejects.toMatchObject({ facts: { kind: "invalid-output" } })
 })
 
-test("of what nobody took, the prose is left", async () => {
+test("of what was not taken, the prose is left", async () => {
   const recorder = openRecorder()
   await recorder.advance(arriving([...said("a"), call("1"), ...said("b").slice(0, 2)]))
   expect(recorder.takePartial()).toMatchObject([
@@ -68,7 +68,7 @@ test("of what nobody took, the prose is left", async () => {
   ])
 })
 
-test("a stream that goes on behind its end is broken", async () => {
+test("a stream that continues after its end is broken", async () => {
   const recorder = openRecorder()
   const events = arriving([finish], said("a"))
   await recorder.advance(events)

@@ -30,7 +30,7 @@ test("a closing ** matches nothing at all only where the dialect says so", () =>
   expect([matches("src/**", "src"), matches("src/**", "src", true)]).toEqual([false, true])
 })
 
-test("a match that was given no more effort says no", () => {
+test("a match without any effort left says no", () => {
   const effort = { left: 100 }
   const pattern = `${"*a".repeat(100)}b`
   expect(matchesSegments([globSegment(pattern)], ["a".repeat(10_000)], { mayEndEmpty: false, effort })).toBe(

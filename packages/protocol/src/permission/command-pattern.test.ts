@@ -50,7 +50,7 @@ test.each([
   expect(concernsCommand(pattern, command)).toBe(expected)
 })
 
-test("what a person approved covers that very text, whatever it holds", () => {
+test("an approval covers exactly the approved text, whatever it contains", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1 }), (command) => {
       expect(allowsCommand(literalPattern(command), command)).toBe(true)

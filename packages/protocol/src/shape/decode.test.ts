@@ -115,13 +115,13 @@ describe("a problem says where it is and what was expected", () => {
   })
 })
 
-test("a value that fits is handed on as it is, not copied", () => {
+test("a value that fits is passed on, not copied", () => {
   const value = { ...GOOD, environment: { A: "1" }, outcome: { kind: "bad", exitCode: 1 } }
   const decoded = decoder(RUN)(value)
   expect(decoded.tag === "value" && decoded.value === value).toBe(true)
 })
 
-test("absent may be said as undefined, as programs do", () => {
+test("undefined counts as absent, as programs use it", () => {
   expect(said(decoder(RUN)({ ...GOOD, retryCount: undefined }))).toEqual(GOOD)
 })
 

@@ -19,7 +19,7 @@ test("after lost fragments the durable text tells the rest", () => {
   expect(spoken.whole("text", "m", "One two three")).toBe("two three")
 })
 
-test("a replay, which has no fragments, says every text whole", () => {
+test("a replay, which has no fragments, shows every text whole", () => {
   const spoken = openSpoken()
   expect(spoken.whole("reasoning", "m", "Hm.")).toBe("Hm.")
   expect(spoken.whole("text", "m", "Hm.")).toBe("Hm.")
@@ -34,7 +34,7 @@ const messages = fc.array(
   { minLength: 1, maxLength: 5 },
 )
 
-test("whatever the two ways' order towards each other, every character is said once and in order", () => {
+test("whatever the order of the two ways, every character is shown once and in order", () => {
   fc.assert(
     fc.property(messages, fc.infiniteStream(fc.boolean()), (parts, coin) => {
       const spoken = openSpoken()

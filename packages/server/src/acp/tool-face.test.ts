@@ -82,7 +82,7 @@ test("a patch is shown piece by piece, each with the file it ends up in", () => 
   ).toEqual(["/project/a.ts", "/project/b.ts", "/project/c.ts", "/project/e.ts", "/project/g.ts"])
 })
 
-test("output of our tools stands in a fence that nothing inside can close; others speak for themselves", () => {
+test("output of our tools is in a fence that nothing inside can close; other output is shown as it is", () => {
   const text = (kind: ShownCall["kind"], said: string) => {
     const [part] = resultContent(kind, [{ type: "text", text: said }])
     return part?.type === "content" && part.content.type === "text" ? part.content.text : ""

@@ -124,7 +124,7 @@ const queriesOf = (operation: Operation, path: string): readonly Asked[] => {
 const object = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
 const words = (value: Json | undefined): string => (typeof value === "string" ? value : "")
 
-test("every answer of every operation has a status and a shape that the OpenAPI document tells", async () => {
+test("every answer of every operation has a status and a shape that the OpenAPI document contains", async () => {
   await using scene = await openHttpScene([
     { text: "I look", tools: [{ name: "read", input: { path: "a.txt" } }] },
     { text: "seen" },

@@ -57,7 +57,7 @@ test("nothing is left when the last follower has gone, however it went", async (
   expect(feeds.count()).toBe(0)
 })
 
-test("a follower that is behind what was handed on is sent back to the log", async () => {
+test("a follower that is behind the feed is sent back to the log", async () => {
   await using scene = await openEngineScene()
   const feeds = makeEventFeeds(scene.engine)
   const sessionID = scene.session.id
@@ -71,7 +71,7 @@ test("a follower that is behind what was handed on is sent back to the log", asy
   early.leave()
 })
 
-test("a closed engine sends everybody away", async () => {
+test("a closed engine refuses every call", async () => {
   await using scene = await openEngineScene()
   const feeds = makeEventFeeds(scene.engine)
   const sessionID = scene.session.id

@@ -55,7 +55,7 @@ verifies(
   "behind the cursor, with a marker without an id where the replay ends",
 )
 
-test("Last-Event-ID goes before the cursor of the address", async () => {
+test("Last-Event-ID wins over the cursor in the address", async () => {
   await using scene = await openHttpScene()
   await fill(scene, 4)
   await using reader = await open(scene, "?after=1", { "last-event-id": "3" })
@@ -137,7 +137,7 @@ test("one stream more than the limit is refused, and a stream that ends makes ro
   }
 })
 
-test("a reader that takes nothing is left with the reason and the cursor it got to, and loses nothing", async () => {
+test("a reader that takes nothing gets the reason and its last cursor, and loses nothing", async () => {
   await using scene = await openHttpScene([], { limits: { slowReaderMs: 2_000, streams: 2 } })
   const events = 40
   await fill(scene, events, "x".repeat(400_000))
@@ -207,7 +207,7 @@ test("a follower that stops reading is left with the cursor it got to, while the
   })
 })
 
-test("a server that stops tells its readers where to go on", async () => {
+test("a server that stops tells its readers where to continue", async () => {
   await using scene = await openHttpScene()
   await fill(scene, 3)
   await using reader = await open(scene)
@@ -286,7 +286,7 @@ test("readers that come and go while events are written each see the rest once a
   for (const seen of await Promise.all(readers)) expect(seen).toEqual(expected)
 })
 
-test("the sessions that changed are told: at once, when one is written here, and when one is written elsewhere", async () => {
+test("changed sessions are reported: at once, when one is written here, and when one is written elsewhere", async () => {
   await using scene = await openHttpScene()
   await fill(scene, 1)
   await using reader = await openSse(`${scene.server.url}/api/event`, {

@@ -41,7 +41,7 @@ test("a session keeps its property called title", () => {
   })
 })
 
-test("a route tells its own failures by their status, and whether it needs a token", () => {
+test("a route documents its own failures by status, and whether it needs a token", () => {
   const prompt = ["paths", "/api/session/{sessionID}/prompt", "post"].reduce(step, document)
   expect(["responses", "409", "description"].reduce(step, prompt)).toBe("PROMPT_CONFLICT")
   expect(["responses", "429", "description"].reduce(step, prompt)).toBe("INBOX_FULL")

@@ -79,7 +79,7 @@ test(
   PATIENCE_MS,
 )
 
-test("bodies that arrive together have a bound, and what fits is taken", async () => {
+test("bodies that arrive together have a bound, and what fits is accepted", async () => {
   await using scene = await openHttpScene([], { limits: { incomingBytes: 300_000 } })
   await fill(scene, 1, 10)
   const post = (characters: number) =>

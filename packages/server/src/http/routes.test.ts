@@ -16,7 +16,7 @@ const openSession = async (scene: HttpScene, id = "ses_1"): Promise<string> => {
   return id
 }
 
-test("a prompt over HTTP becomes an answer, and every page tells of it", async () => {
+test("a prompt over HTTP becomes an answer, and every page shows it", async () => {
   await using scene = await openHttpScene([{ text: "hello there" }])
   const { sessions } = scene.client
   const created = await sessions.create({ id: "ses_1", location: { directory: scene.directory } })
@@ -44,7 +44,7 @@ test("an exact retry of a prompt gets the first receipt, another prompt with its
   })
 })
 
-test("inputs that wait can be listed and taken back", async () => {
+test("waiting inputs can be listed and cancelled", async () => {
   await using scene = await openHttpScene()
   const sessionID = await openSession(scene)
   const { sessions } = scene.client
@@ -59,7 +59,7 @@ test("inputs that wait can be listed and taken back", async () => {
   })
 })
 
-test("inputs that wait come in pages, by count and by size, and no page leaves one out", async () => {
+test("waiting inputs come in pages, by count and by size, and no page omits one", async () => {
   const text = "x".repeat(1_000)
   await using scene = await openHttpScene([], { limits: { ...HTTP_LIMITS, pageBytes: 2_500 } })
   const sessionID = await openSession(scene)
@@ -145,7 +145,7 @@ test("agent, model and directory of a session can be changed", async () => {
   ).rejects.toMatchObject({ code: "LOCATION_NOT_FOUND", status: 404 })
 })
 
-test("a wait that takes too long says so, and an interrupt ends the work for whoever ran it", async () => {
+test("a wait that takes too long says so, and an interrupt ends the work for its caller", async () => {
   const working = gate()
   await using scene = await openHttpScene([
     async () => {
@@ -172,7 +172,7 @@ test("a wait that takes too long says so, and an interrupt ends the work for who
   expect((await sessions.get({ sessionID })).status).toBe("interrupted")
 })
 
-test("interrupting a session that is not there is fine, everything else says that it is not there", async () => {
+test("interrupting a missing session is fine; everything else reports that it is missing", async () => {
   await using scene = await openHttpScene()
   await scene.client.sessions.interrupt({ sessionID: "nobody" })
   const calls = [
@@ -259,7 +259,7 @@ test("a compaction leaves a receipt, and the session can go back behind it", asy
   })
 })
 
-test("a fork has the history and goes its own way; its id is its own", async () => {
+test("a fork has the history and continues separately, with its own id", async () => {
   await using scene = await openHttpScene([{ text: "one" }, { text: "two" }])
   const sessionID = await openSession(scene)
   const { sessions } = scene.client
@@ -292,7 +292,7 @@ test("pages follow each other without a gap, and a foreign cursor is refused", a
   })
 })
 
-test("models and agents are told without their keys", async () => {
+test("models and agents are listed without their keys", async () => {
   await using scene = await openHttpScene([], {
     engine: {
       models: [
@@ -389,7 +389,7 @@ test.each([
   expect(await response.text()).toContain(says)
 })
 
-test("an id with any letters an id may have finds its way through the address", async () => {
+test("an id with any allowed characters works in an address", async () => {
   await using scene = await openHttpScene()
   const id = "a/b:c@d+e.f-ä_日"
   await openSession(scene, id)
@@ -418,7 +418,7 @@ test.each([
   expect((await scene.client.sessions.get({ sessionID })).seq).toBe(1)
 })
 
-test("what a client sent is repeated in one short line", async () => {
+test("input of a client is repeated in one short line", async () => {
   await using scene = await openHttpScene()
   await openSession(scene)
   const model = `\u001b[31m\u202e\r\nset-cookie: x ${"y".repeat(100)}`
@@ -447,7 +447,7 @@ test("sessions survive a restart of the server, and so does its token", async ()
   expect(await scene.client.sessions.get({ sessionID })).toEqual(before)
 })
 
-test("a failure inside the server names no file of it; its log does", async () => {
+test("a failure inside the server names none of its files; its log does", async () => {
   await using scene = await openHttpScene()
   const folder = join(scene.stateRoot, ".spaces/s1")
   mkdirSync(folder, { recursive: true })
@@ -459,7 +459,7 @@ test("a failure inside the server names no file of it; its log does", async () =
   for (const text of [damaged, broken]) expect(text).not.toContain(scene.base)
 })
 
-test("every answer of the contract fits the shape it is described with", async () => {
+test("every answer of the contract fits its documented shape", async () => {
   const seen = new Set<string>()
   const misfits: string[] = []
   const routes = Object.values(CONTRACT).flatMap((group) => Object.values<Route>(group))
@@ -544,7 +544,7 @@ const addressOf = (input: string | URL | Request): string =>
 
 const PIXEL = { mediaType: "image/png", base64: "iVBORw0KGgo=", name: "pixel.png" }
 
-test("a prompt over HTTP brings along what it names, unless it says that its text is to be taken literally", async () => {
+test("a prompt over HTTP includes what it names, unless its text should be taken literally", async () => {
   await using scene = await openHttpScene([{ text: "seen" }, { text: "seen" }])
   writeFileSync(join(scene.directory, "a.txt"), "content")
   const { sessions } = scene.client
@@ -559,7 +559,7 @@ test("a prompt over HTTP brings along what it names, unless it says that its tex
   await sessions.wait({ sessionID })
 })
 
-test("a server that stops answers whoever waits, and the session goes on when it is run again", async () => {
+test("a server that stops answers waiting callers, and the session continues when it is run again", async () => {
   const working = gate()
   await using scene = await openHttpScene([
     async () => {
@@ -581,7 +581,7 @@ test("a server that stops answers whoever waits, and the session goes on when it
   expect(items).toMatchObject([{ type: "assistant", content: [{ type: "text", text: "after all" }] }])
 })
 
-test("a port that is taken or is none is told, and so is no host", async () => {
+test("a taken or invalid port is reported, and so is an empty host", async () => {
   await using scene = await openHttpScene()
   await expect(openHttpScene([], { host: "" })).rejects.toMatchObject({ code: "INVALID_INPUT" })
   await expect(openHttpScene([], { port: 65_536 })).rejects.toMatchObject({ code: "INVALID_INPUT" })

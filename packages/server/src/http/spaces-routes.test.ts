@@ -76,7 +76,7 @@ test("spaces, chats and runs are read from the files of the project", async () =
   })
 })
 
-test("a chat in a host tells what its compactions kept and lost; one of the engine or without a session tells nothing", async () => {
+test("a chat in a host shows what its compactions kept and lost; one of the engine or without a session shows nothing", async () => {
   const receipt = {
     number: 1,
     at: "2026-01-02T03:04:05.000Z",

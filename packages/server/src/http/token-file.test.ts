@@ -33,7 +33,7 @@ test("a token is made once, in a file only its owner can read, and found again",
   expect(readdirSync(join(folder, "state"))).toEqual(["http-token"])
 })
 
-test.each([0o644, 0o640, 0o602])("a token others could reach (mode %o) is replaced", (mode) => {
+test.each([0o644, 0o640, 0o602])("a token that others could read (mode %o) is replaced", (mode) => {
   const token = readOrMakeToken(file)
   chmodSync(file, mode)
   expect(readOrMakeToken(file)).not.toBe(token)

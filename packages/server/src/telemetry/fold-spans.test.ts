@@ -138,7 +138,7 @@ test("ids follow from the log: folded again, or from the cursor on, they are the
   expect(ids("s").some((id) => ids("t").includes(id))).toBe(false)
 })
 
-test("nothing that was said or done is told unless it is asked for", () => {
+test("nothing that was said or done is sent unless configured", () => {
   expect(JSON.stringify(fold(WHOLE))).not.toContain("SECRET")
   const told = JSON.stringify(fold(WHOLE, true))
   for (const secret of ["SECRET PROMPT", "SECRET COMMAND", "SECRET OUTPUT", "SECRET ANSWER"])
@@ -169,7 +169,7 @@ test("a failure ends the trace with an error; an interruption is told as one", (
   })
 })
 
-test("what a dead process left open is ended by the next one, once, and every named parent is sent", () => {
+test("the next process ends what a dead one left open, once, and sends every named parent", () => {
   const cut = WHOLE.slice(0, 6)
   const open = openSpanFold({ session: "s", content: false })
   const sent = cut.flatMap((event) => open.event(event))
@@ -192,7 +192,7 @@ test("what a dead process left open is ended by the next one, once, and every na
   expect(recovered.map(({ spanId }) => spanId)).toEqual([...sent, ...closed].map(({ spanId }) => spanId))
 })
 
-test("a compaction belongs to the work it interrupts, or is a trace of its own", () => {
+test("a compaction belongs to the work it interrupts, or is a separate trace", () => {
   const compaction = [
     ["compaction.started.1", { compactionID: "k", reason: "auto", model: "m", tokens: 9 }],
     [

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest"
 
 import { postJson, type Sent } from "./post-json.ts"
 
-test("an answer that says how much was left out is told, made plain", async () => {
+test("an answer that says how much was left out is reported, as plain text", async () => {
   const sent = await answered((_request, response) =>
     response.end(
       JSON.stringify({ partialSuccess: { rejectedSpans: "3", errorMessage: "over \u001b[31mquota" } }),
@@ -34,7 +34,7 @@ test.each<[string, RequestListener]>([
       write()
     },
   ],
-])("what was taken stays taken when the answer %s", async (_how, listener) => {
+])("what was accepted stays accepted when the answer %s", async (_how, listener) => {
   expect(await answered(listener)).toEqual({ tag: "taken" })
 })
 

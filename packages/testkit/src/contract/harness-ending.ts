@@ -44,7 +44,7 @@ export const endingContract = (harness: Harness, runs: readonly RecordedRun[]): 
     expect(judge(end)).toMatchObject({ status: "failed", failure: { class: failure } })
   })
 
-  test("silence with exit code 0 is no success", () => {
+  test("silence with exit code 0 is not a success", () => {
     expect(silent({ exitCode: 0 })).toMatchObject({ status: "failed", failure: { class: "no_output" } })
   })
 

@@ -115,7 +115,7 @@ export const launchContract = (harness: Harness): void => {
     expect(harness.launch({ ...silent, mode: "interactive" }).stdin).toEqual({ kind: "inherit" })
   })
 
-  test("looking for a session where there is none finds nothing and does not throw", async () => {
+  test("searching a missing session finds nothing and does not throw", async () => {
     const environment = { HOME: "/nonexistent", CODEX_HOME: "/nonexistent", XDG_DATA_HOME: "/nonexistent" }
     const search = { cwd: "/nonexistent", environment, startedAtMs: 0 }
     expect(await harness.findSession(search)).toBeUndefined()

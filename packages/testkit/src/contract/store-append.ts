@@ -145,7 +145,7 @@ export const appendContract = (subject: StoreUnderTest): void => {
       }),
     ))
 
-  test("many sessions at once: each stands or falls alone", () =>
+  test("many sessions at once: each succeeds or fails alone", () =>
     withStore(subject, (store) =>
       Effect.gen(function* () {
         const names = Array.from({ length: 70 }, (_, index) => `ses_${index}`)

@@ -66,7 +66,7 @@ export const draftContract = (subject: StoreUnderTest): void => {
       }),
     ))
 
-  test("an id that was taken meanwhile stays with whoever has it", () =>
+  test("an id that is in use by now stays with its session", () =>
     withStore(subject, (store) =>
       Effect.scoped(
         Effect.gen(function* () {
@@ -79,7 +79,7 @@ export const draftContract = (subject: StoreUnderTest): void => {
       ),
     ))
 
-  test("drafts that are written side by side have names of their own, and do not mix", () =>
+  test("drafts that are written side by side have separate names and do not mix", () =>
     withStore(subject, (store) =>
       Effect.scoped(
         Effect.gen(function* () {

@@ -162,7 +162,7 @@ export const leaseContract = (subject: StoreUnderTest): void => {
     ),
   )
 
-  test("the store has a name of its own", () =>
+  test("the store has its own name", () =>
     withStore(subject, ({ name }) =>
       Effect.sync(() => {
         expect(name).not.toBe("")

@@ -526,7 +526,7 @@ export const readingContract = (subject: StoreUnderTest): void => {
       }),
     ))
 
-  test("words are found where all of them stand, or any when none has all", () =>
+  test("messages with all the words are found, or with any when none has all", () =>
     withStore(subject, (store) =>
       Effect.gen(function* () {
         yield* tell(store)

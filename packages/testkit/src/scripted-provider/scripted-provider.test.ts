@@ -247,7 +247,7 @@ describe("the scripted provider", () => {
     expect(provider.requests.map(({ n }) => n)).toEqual([2, 3])
   })
 
-  test("answers what the real agents ask besides", async () => {
+  test("answers the other requests of real agents", async () => {
     const provider = await start({})
     const count = await fetch(`${provider.url}/v1/messages/count_tokens?beta=true`, {
       method: "POST",

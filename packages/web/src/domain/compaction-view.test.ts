@@ -69,7 +69,7 @@ test("a second compaction started from the first one's checkpoint", () => {
   expect(texts(rows, second)).toEqual({ before: ["summary 3", "said 2", "said 4"], after: ["summary 5"] })
 })
 
-test("who went back to the whole history, or to an older checkpoint, compacted that", () => {
+test("after a restore, the whole history or the older checkpoint is what gets compacted", () => {
   const first = compaction(2, 1)
   const second = compaction(4, 3)
   const third = compaction(6, 3)
@@ -119,7 +119,7 @@ const turn = (seq: number): Row => ({
   retries: 0,
 })
 
-test("the instructions in force stand first on both sides: the old ones before, the renewed ones after", () => {
+test("the instructions in force come first on both sides: the old ones before, the renewed ones after", () => {
   const row = compaction(4, 3)
   const rows = [
     baseline(1, "old"),
@@ -137,7 +137,7 @@ test("the instructions in force stand first on both sides: the old ones before, 
   expect(texts(without, row).after).toEqual(["old", "summary 4"])
 })
 
-test("a fact has survived when what the model sees says it word for word", () => {
+test("a fact has survived when the model sees it word for word", () => {
   const row = compaction(4, 3)
   const { after } = compactionView([user(2), row, baseline(5, "## Rules\n- never edit vendor")], row)
   const facts = [{ text: "never edit vendor" }, { text: "cents stay integers" }]

@@ -8,7 +8,7 @@ const shown = (lines: readonly DiffLine[] | undefined): readonly string[] =>
     ({ kind, text }) => `${{ same: " ", added: "+", removed: "-", gap: "@", file: "*" }[kind]}${text}`,
   )
 
-test("an edit shows what goes and what comes, with the lines around it", () => {
+test("an edit shows what is removed and added, with the lines around it", () => {
   const change = fileChangeOf(
     { tool: "edit" },
     {

@@ -4,7 +4,7 @@ import { pageTitle } from "./page-title.ts"
 
 const sessions = [{ id: "ses_1", title: "Fix the parser" }, { id: "ses_2" }]
 
-test("a tab is called after what it shows, and a question that waits comes first", () => {
+test("a tab is named after what it shows, and a waiting question comes first", () => {
   const title = (route: Parameters<typeof pageTitle>[0]["route"], questions = 0) =>
     pageTitle({ route, sessions, questions })
   expect(title({ place: "sessions" })).toBe("Meridian")

@@ -22,7 +22,7 @@ test("lines carry their numbers on both sides, and git's notes carry none", () =
   ])
 })
 
-test("a comment is about the line the run left, or about the one it took away", () => {
+test("a comment is about a line that the run left, or one that it removed", () => {
   const [same, removed, added, note] = numberedLines(hunk([" a", "-b", "+c", "\\ x"]))
   const places = [same, removed, added, note].map((line) => line && placeOf("src/a.ts", line))
   expect(places).toEqual([
@@ -33,14 +33,14 @@ test("a comment is about the line the run left, or about the one it took away", 
   ])
 })
 
-test("what a line says is text, and one that never ends is cut", () => {
+test("the content of a line is text, and an endless line is cut", () => {
   const [line] = numberedLines(hunk([`+\u001b[31m\u202e${"x".repeat(5_000)}`]))
   expect(line?.text).not.toContain("\u001b")
   expect(line?.text).not.toContain("\u202e")
   expect(line?.text.length).toBeLessThan(1_100)
 })
 
-test("a file says what became of it, and all of them how much", () => {
+test("each file says what became of it, and together they say how much", () => {
   const file = { path: "b", change: "modified", additions: 1_200, deletions: 3, hunks: [] } as const
   expect(changeText({ ...file, change: "renamed", oldPath: "a" })).toBe("renamed from a")
   expect(changeText({ ...file, binary: true })).toBe("binary")

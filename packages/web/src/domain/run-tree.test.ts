@@ -14,7 +14,7 @@ const run = (runId: string, costUsd?: number, parentRunId?: string): RunRow => (
 const shown = (runs: readonly RunRow[]) =>
   runTree(runs).map(({ run: { runId }, level, children, cost }) => [runId, level, children, cost])
 
-test("a run stands before those it spawned, and its branch costs what all of them cost", () => {
+test("a run comes before those it spawned, and its branch costs what all of them cost", () => {
   const runs = [run("r10", 1), run("r4", 8, "r2"), run("r3", 4, "r1"), run("r2", 2, "r1"), run("r1", 1)]
   expect(shown(runs)).toEqual([
     ["r1", 1, 2, 15],

@@ -22,7 +22,7 @@ test("durations, tokens and sums are short", () => {
   expect([0, 0.01234, 2.5].map(costText)).toEqual(["$0", "$0.0123", "$2.50"])
 })
 
-test("times are told by how long ago they were, and never lie in the future", () => {
+test("times are shown as how long ago they were, never in the future", () => {
   const ages = [-5, 0, 42, 90, 7_200, 200_000]
   expect(ages.map((secs) => agoText(1_000_000_000 - secs * 1_000, 1_000_000_000))).toEqual([
     "now",

@@ -68,7 +68,7 @@ test("a prompt waits until it is promoted and is a row from then on", () => {
   ])
 })
 
-test("a prompt that was taken back waits no longer", () => {
+test("a cancelled prompt no longer waits", () => {
   const timeline = fold(
     ["prompt.admitted.1", { messageID: "msg_u", prompt: { text: "hello" }, delivery: "steer", resume: true }],
     ["prompt.cancelled.1", { messageID: "msg_u" }],
@@ -102,13 +102,13 @@ test("the tokens of a turn are all that went in, cached or not", () => {
   ])
 })
 
-test("a call that ends as interrupted after somebody asked for it was interrupted", () => {
+test("a call that ends as interrupted after a request was interrupted", () => {
   const timeline = fold(STARTED, CALLED, ["interrupt.requested.1"], TOOL_INTERRUPTED)
   expect(timeline.rows.map((row) => row.kind)).toEqual(["turn", "tool", "notice"])
   expect(timeline.rows[1]).toMatchObject({ outcome: "interrupted" })
 })
 
-test("work that ends as interrupted although nobody asked was cut off by a crash, which is told once", () => {
+test("work that ends as interrupted without a request was cut off by a crash, which is shown once", () => {
   const timeline = fold(STARTED, CALLED, TOOL_INTERRUPTED, [
     "step.failed.2",
     { assistantMessageID: MESSAGE, error: { code: "INTERRUPTED", message: "The process ended." } },
@@ -175,7 +175,7 @@ test("a compaction carries its receipt and a point of the plot", () => {
   ])
 })
 
-test("an event that comes twice is taken once", () => {
+test("an event that comes twice is applied once", () => {
   const timeline = fold(STARTED)
   const again: StoredEvent = {
     seq: 1,
@@ -227,7 +227,7 @@ test("a long output is kept up to its bound, with the count of what is missing",
   expect(timeline.rows[1]).toMatchObject({ output: { text: "x".repeat(8_000), cut: 1 } })
 })
 
-test("a call is told by what says most about it", () => {
+test("a call is shown by its most telling value", () => {
   const summary = (input: Json | undefined, raw?: string) => summaryOfInput(input, raw)
   expect(summary({ description: "List", command: "ls -l" })).toBe("ls -l")
   expect(summary({ number: 1 })).toBe('{"number":1}')
@@ -235,7 +235,7 @@ test("a call is told by what says most about it", () => {
   expect(summary("x".repeat(300))).toHaveLength(200)
 })
 
-test("a call that gives work away has the session that does it, and how that ended", () => {
+test("a call that delegates work has the session that does it, and how that ended", () => {
   const task = { assistantMessageID: MESSAGE, callID: "c1", sessionID: "ses_child" }
   const began = ["task.started.1", { ...task, agent: "helper", title: "look" }] as const
   expect(fold(STARTED, CALLED, began).rows.at(-1)).toMatchObject({

@@ -36,7 +36,7 @@ const told = (state: LedgerState, kind: string): readonly string[] =>
     .filter((fact) => fact.kind === kind)
     .map(({ text }) => text)
 
-test("the task is the first message of the user, word for word; the newest one stands beside it", () => {
+test("the task is the first message of the user, word for word; the newest one is kept beside it", () => {
   const state = fold(prompt("Migrate the API.\nKeep it small."), says("ok"), prompt("And the docs, please."))
   expect(told(state, "task")).toEqual(["Migrate the API.\nKeep it small."])
   expect(told(state, "request")).toEqual(["And the docs, please."])
@@ -156,7 +156,7 @@ test("an agent cannot take back what the user said", () => {
   expect(told(state, "constraint")).toEqual(["Always write tests."])
 })
 
-test("files in hand, most recent last, relative to the project", () => {
+test("files in use, most recent last, relative to the project", () => {
   const state = fold(
     does("Read", { file_path: "/p/src/a.ts" }),
     does("exec_command", { cmd: "sed -n 1,20p src/b.ts" }),
@@ -350,7 +350,7 @@ const anyPiece: fc.Arbitrary<LedgerPiece> = fc.oneof(
 /** The state as it would be read back from disk. */
 const plain = (state: LedgerState): unknown => parseObject(JSON.stringify(state))
 
-test("whatever is said, the fold ends, keeps its bounds, and is the same when it is written down and gone on with", () => {
+test("whatever is said, the fold ends, keeps its bounds, and is the same when it is stored and continued", () => {
   fc.assert(
     fc.property(fc.array(anyPiece, { maxLength: 60 }), fc.nat(60), (pieces, cut) => {
       const whole = fold(...pieces)

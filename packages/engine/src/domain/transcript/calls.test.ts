@@ -15,7 +15,7 @@ const call = (callID: string, restartable = false) => ({
   restartable,
 })
 
-test("a call is open from its record to its outcome, whichever it is", () => {
+test("a call is open from its record to its outcome, whatever that is", () => {
   const calls = callsOf(
     called("s", "1"),
     called("s", "2"),
@@ -36,7 +36,7 @@ test("an outcome without an open call changes nothing", () => {
   expect(foldCalls(calls, logged([succeeded("s", "2")], 1))).toBe(calls)
 })
 
-test("a call that only asked can be started again; one that was answered while somebody waited cannot", () => {
+test("a call that only asked can be restarted; one that was answered while it waited cannot", () => {
   const asking = callsOf(called("s", "1"), asked("s", "1", "q"))
   expect(parkedCalls(asking)).toEqual([call("1", true)])
   expect(hasAnsweredCall(asking)).toBe(false)
@@ -46,14 +46,14 @@ test("a call that only asked can be started again; one that was answered while s
   expect([parkedCalls(unheard), hasAnsweredCall(unheard)]).toEqual([[call("1", true)], true])
 })
 
-test("a call that is started again acts from then on, unless its question is still open", () => {
+test("a restarted call acts from then on, unless its question is still open", () => {
   const open = callsOf(called("s", "1"), asked("s", "1", "q"), resumed("s", "1"))
   expect(findCall(open, { messageID: "s", callID: "1" })?.restartable).toBe(true)
   const answered = foldCalls(open, logged([replied("q", true), resumed("s", "1")], 3))
   expect(findCall(answered, { messageID: "s", callID: "1" })?.restartable).toBe(false)
 })
 
-test("a settled call takes its questions with it, and no others", () => {
+test("a settled call ends its own questions, and no others", () => {
   const calls = callsOf(
     called("s", "1"),
     called("s", "2"),

@@ -47,7 +47,7 @@ test("a restore that the fold did not know of makes it outdated", () => {
   expect(foldCompactions(NONE, logged([compacted("c", [], 1), restored()])).outdated).toBe(true)
 })
 
-test("each restore takes back what came after the one it names", () => {
+test("each restore takes back what came after the compaction it names", () => {
   const log = logged([compacted("a", [], 1), compacted("b", [], 1), compacted("c", [], 1), restored("a")])
   expect(readRestoration(log)).toEqual({ ignored: new Set(["b", "c"]), undone: [], through: 4 })
   expect(readRestoration([...log, ...logged([restored("b")], 4)])).toEqual({

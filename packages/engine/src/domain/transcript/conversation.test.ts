@@ -63,7 +63,7 @@ test("what the provider reported belongs to the turn and model it reported on", 
   })
 })
 
-test("a compaction leaves its checkpoint, what it kept, and context told since", () => {
+test("a compaction leaves its checkpoint, what it kept, and the context since then", () => {
   expect(
     kinds(
       promoted("a", 1),
@@ -88,7 +88,7 @@ test("a new baseline has the updates in it", () => {
   expect(kinds(updated("u", "x"), promoted("a", 1), baseline("fresh"))).toEqual(["user a"])
 })
 
-test("a pruned result is marked, and everyone who remembers the conversation must look again", () => {
+test("a pruned result is marked, and every cache of the conversation must look again", () => {
   const before = conversationOf(started("s"), called("s", "1"), succeeded("s", "1"), ended("s"))
   const pruned: DurableEvent = {
     type: "session.next.tool.pruned.1",

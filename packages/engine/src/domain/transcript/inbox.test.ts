@@ -21,18 +21,18 @@ test("an input waits from its admission until it is promoted or cancelled", () =
   ])
 })
 
-test("folding changes no value that somebody holds", () => {
+test("folding changes no value that is still held", () => {
   const before = inboxOf(created(), admitted("a"))
   const after = foldInbox(before, logged([promoted("a", 2)], 2))
   expect([before.length, after.length]).toEqual([1, 0])
 })
 
-test("what says nothing about inputs leaves the very same inbox", () => {
+test("events without inputs leave the same inbox object", () => {
   const inbox = inboxOf(created(), admitted("a"))
   expect(foldInbox(inbox, logged([EVENTS.started("s")], 2))).toBe(inbox)
 })
 
-test("an input that was admitted only runs once a demand was made behind it", () => {
+test("an input that was only admitted runs once a demand comes after it", () => {
   const inbox = inboxOf(created(), admitted("a"), admitted("b", { resume: false }))
   expect(inputsToRun(inbox, 2).map(({ id }) => id)).toEqual(["a"])
   expect(inputsToRun(inbox, 3).map(({ id }) => id)).toEqual(["a", "b"])

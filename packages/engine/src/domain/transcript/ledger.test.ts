@@ -22,7 +22,7 @@ const calledWith = (tool: string, input: object, callID = "1"): DurableEvent => 
   data: { assistantMessageID: messageId("s"), callID, tool, input: { ...input } },
 })
 
-test("the first thing a person said is the task, and the newest stands beside it", () => {
+test("the first thing a person said is the task, and the newest is kept beside it", () => {
   expect(factsOf(prompted("port the\n exporter"), prompted("and test it"))).toEqual([
     "task: port the\n exporter",
     "request: and test it",
@@ -55,7 +55,7 @@ test("decisions are kept until they are withdrawn in the same words", () => {
   ).toEqual(["task: Objective: x", "objective: x", "decision: use SQLite"])
 })
 
-test("a tool that nobody knows says what its calls do, and its files count", () => {
+test("an unknown tool declares what its calls do, and its files count", () => {
   const calls = (["edit", "fetch", undefined] as const).map((kind, at): DurableEvent => {
     const input = { path: `${kind ?? "none"}.ts` }
     const data = { assistantMessageID: messageId("s"), callID: `${at}`, tool: "rename_symbol", input }
@@ -89,7 +89,7 @@ test("a run is known by the id its command printed", () => {
   ).toEqual(["task: Objective: x", "objective: x", "run: r7 (meridian run spawn -p hi)"])
 })
 
-test("folding batch by batch is folding at once, and changes no value that somebody holds", () => {
+test("folding batch by batch equals folding at once, and changes no value that is still held", () => {
   const events = logged([
     prompted("Objective: x"),
     calledWith("read", { path: "a.ts" }),
@@ -104,7 +104,7 @@ test("folding batch by batch is folding at once, and changes no value that someb
   expect(ledgerFacts(ledgerState(first))).toEqual(known)
 })
 
-test("a ledger nobody asked for reads all that was said before, however long that is", () => {
+test("a ledger that nobody asked for reads everything said before, however long it is", () => {
   const events = logged([
     prompted("Objective: x"),
     ...Array.from({ length: 20_000 }, () => text("s", "on it")),
@@ -113,7 +113,7 @@ test("a ledger nobody asked for reads all that was said before, however long tha
   expect(ledgerState(ledger)).toEqual(ledgerState(fold(NO_LEDGER, events)))
 })
 
-test("a ledger keeps no text behind a compaction", () => {
+test("a ledger keeps no text from before a compaction", () => {
   const ledger = fold(NO_LEDGER, logged([prompted("Objective: x"), EVENTS.compacted("c", [], 1)]))
   expect(ledger.known).toEqual(ledgerState(ledger))
 })

@@ -30,7 +30,7 @@ const ended: LoggedEvent = {
   },
 }
 
-test("it waits until its time, or until somebody starts a step", () => {
+test("it waits until its time, or until a step starts", () => {
   const waiting = foldParking(undefined, [parked(3)])
   expect(waiting).toEqual({ seq: 3, until: 100, since: 10, count: 1, waits: true })
   expect([isParked(waiting, 99), isParked(waiting, 100)]).toEqual([true, false])

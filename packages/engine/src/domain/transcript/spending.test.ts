@@ -71,7 +71,7 @@ test("time counts while a turn or a call of it is open", () => {
   expect(spentAfter(...first, [170, done("c")], [900, started], [905, ended]).timeMs).toBe(75)
 })
 
-test("time in which somebody is asked does not count, nor what passed before a crash was found", () => {
+test("time during a question does not count, nor time before a crash was found", () => {
   expect(
     spentAfter(
       [0, started],
@@ -89,7 +89,7 @@ test("a clock that was set back takes nothing away", () => {
   expect(spentAfter([1_000, started], [400, ended]).timeMs).toBe(0)
 })
 
-test("what a fork brought along counts for its source, and what an import did for nobody", () => {
+test("the spending of a fork's history counts for its source, and that of an import for no session", () => {
   const parent = { sessionID: sessionId("ses_0"), through: 9, time: 100 }
   const copied = [
     [10, started],

@@ -24,7 +24,7 @@ test("without a commit there is nothing to wait for", async () => {
   scene.flusher.close()
 })
 
-test("everyone who committed before a flush began shares it; a later commit gets the next one", async () => {
+test("all commits made before a flush began share it; a later commit gets the next one", async () => {
   using scene = openScene()
   const { flusher } = scene
   flusher.committed()
@@ -41,7 +41,7 @@ test("everyone who committed before a flush began shares it; a later commit gets
   flusher.close()
 })
 
-test("who comes between two flushes joins the one that is about to begin", async () => {
+test("a commit between two flushes joins the next one", async () => {
   let begun = 0
   using scene = openScene(() => {
     begun += 1
@@ -82,7 +82,7 @@ const openFailing = (options: FlusherOptions = {}) => {
   return { ...scene, how, done }
 }
 
-test("a flush that failed is an error for those who waited, and nothing is safe until the log was mended", async () => {
+test("a failed flush is an error for its waiters, and nothing is safe until the log was mended", async () => {
   using scene = openFailing()
   const { flusher, how, done } = scene
   flusher.committed()
@@ -105,7 +105,7 @@ test("a flush that failed is an error for those who waited, and nothing is safe 
   flusher.close()
 })
 
-test("a failure that only one of two flushes was told of holds for both", async () => {
+test("a failure reported to only one of two flushes holds for both", async () => {
   const first = Promise.withResolvers<void>()
   using scene = openScene(undefined, { flushFile: { beside: () => first.promise, inPlace: EIO } })
   const { flusher } = scene
@@ -118,7 +118,7 @@ test("a failure that only one of two flushes was told of holds for both", async 
   flusher.close()
 })
 
-test("what SQLite could not write is distrusted as well", () => {
+test("a failed write of SQLite is distrusted as well", () => {
   using scene = openFailing()
   scene.flusher.distrust()
   scene.flusher.committed()
@@ -137,7 +137,7 @@ test("a log that was there before us is mended once", () => {
   scene.flusher.close()
 })
 
-test("closing waits for the flush that runs, then gives the file back", async () => {
+test("closing waits for the running flush, then closes the file", async () => {
   using scene = openScene()
   const { flusher, file } = scene
   flusher.committed()
@@ -150,7 +150,7 @@ test("closing waits for the flush that runs, then gives the file back", async ()
   closeSync(again)
 })
 
-test("in place it is done when it returns", async () => {
+test("in place it is complete when it returns", async () => {
   using scene = openScene()
   const { flusher } = scene
   flusher.committed()
@@ -161,7 +161,7 @@ test("in place it is done when it returns", async () => {
   flusher.close()
 })
 
-test("a disk that was slow is not waited for in place until it was quick again", async () => {
+test("after a slow flush nothing waits in place until the disk is fast again", async () => {
   let pauseMs = 0
   using scene = openScene(() => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)

@@ -56,26 +56,26 @@ test("what is written in one turn of the event loop is one commit, and told afte
   expect(scene.numbers()).toEqual([1, 2, 3])
 })
 
-test("what comes later is a commit of its own", async () => {
+test("what comes later is a separate commit", async () => {
   using scene = openScene()
   expect([await scene.write(1), await scene.write(2)]).toEqual(["1 in commit 1", "2 in commit 2"])
 })
 
-test("one that throws takes nothing from the others, and leaves nothing of its own", async () => {
+test("one that throws does not affect the others, and leaves nothing behind", async () => {
   using scene = openScene()
   const heard = await Promise.all([scene.write(1), scene.write(2, new Error("no")), scene.write(3)])
   expect(heard).toEqual(["1 in commit 1", "failed: no", "3 in commit 2"])
   expect(scene.numbers()).toEqual([1, 3])
 })
 
-test("a commit that fails is a failure of everyone in it, and nothing is written", async () => {
+test("a failed commit fails for every member, and nothing is written", async () => {
   using scene = openScene()
   scene.failWith(new Error("full"))
   expect(await Promise.all([scene.write(1), scene.write(2)])).toEqual(["failed: full", "failed: full"])
   expect([scene.numbers(), scene.commits()]).toEqual([[], 1])
 })
 
-test("a transaction has room for so many, the rest has the next one", async () => {
+test("a transaction has a bounded size, and the rest goes into the next one", async () => {
   using scene = openScene()
   await Promise.all(Array.from({ length: MOST_TOGETHER + 1 }, (_, number) => scene.write(number)))
   expect([scene.commits(), scene.numbers().length]).toEqual([2, MOST_TOGETHER + 1])

@@ -39,7 +39,7 @@ const openOwners = () => {
   }
 }
 
-test("a held lease is refused to others, and given when it was released", () => {
+test("a held lease is refused to others, and granted after its release", () => {
   const { first, second } = openOwners()
   const lease = first.acquire(7)
   expect(lease).toEqual({ kind: "acquired", fence: { key: 7, number: 1 }, abandoned: false, seq: 0 })
@@ -54,20 +54,20 @@ test("a held lease is refused to others, and given when it was released", () => 
   })
 })
 
-test("the number only grows, also when the same owner takes it again", () => {
+test("the number only grows, even when the same owner takes it again", () => {
   const { first } = openOwners()
   first.acquire(7)
   first.release({ key: 7, number: 1 })
   expect(first.acquire(7)).toMatchObject({ fence: { number: 2 } })
 })
 
-test("a lease is given once: whoever else wants it in the same process waits as well", () => {
+test("a lease has one holder: another caller in the same process waits as well", () => {
   const { first } = openOwners()
   first.acquire(7)
   expect(first.acquire(7)).toEqual({ kind: "held" })
 })
 
-test("what a dead process held is free at once, and known as abandoned", () => {
+test("a dead process's lease is free at once, and known as abandoned", () => {
   const { first, second, end } = openOwners()
   first.acquire(7)
   end(1)
@@ -79,7 +79,7 @@ test("what a dead process held is free at once, and known as abandoned", () => {
   })
 })
 
-test("what a silent process held is free after the lease time, counted from when it was first seen silent", () => {
+test("a silent process's lease is free after the lease time, counted from when it was first seen silent", () => {
   const { first, second, advance } = openOwners()
   first.acquire(7)
   advance(1_000)
@@ -94,7 +94,7 @@ test("what a silent process held is free after the lease time, counted from when
   expect(second.acquire(7)).toMatchObject({ kind: "acquired", abandoned: true })
 })
 
-test("an old owner cannot release what another one holds by now", () => {
+test("an old owner cannot release what another one now holds", () => {
   const { first, second, end } = openOwners()
   first.acquire(7)
   end(1)
@@ -105,7 +105,7 @@ test("an old owner cannot release what another one holds by now", () => {
   expect(second.acquire(7)).toMatchObject({ fence: { number: 3 } })
 })
 
-test("a resting lease is ours again under the same number, and refused to others until it is given back", () => {
+test("a resting lease is ours again under the same number, and refused to others until it is released", () => {
   const { first, second } = openOwners()
   const lease = first.acquire(7)
   first.rest({ key: 7, number: 1 })
@@ -129,7 +129,7 @@ test("a lease that was taken over while it rested is acquired anew", () => {
   expect(first.acquire(7)).toMatchObject({ fence: { number: 3 } })
 })
 
-test("a session counts as at work until its lease rests, and not when it was lost meanwhile", () => {
+test("a session counts as at work until its lease rests, unless the lease was lost", () => {
   const { first, second, end } = openOwners()
   const counts: number[] = []
   const note = () => counts.push(first.atWork())
@@ -147,7 +147,7 @@ test("a session counts as at work until its lease rests, and not when it was los
   expect(counts).toEqual([1, 0, 1, 0])
 })
 
-test("a lease that could not be released is given back when the disk has room again", () => {
+test("a lease that could not be released is released once the disk has room again", () => {
   const { first, second, fill } = openOwners()
   first.acquire(7)
   fill(true)
@@ -158,7 +158,7 @@ test("a lease that could not be released is given back when the disk has room ag
   expect(second.acquire(7)).toMatchObject({ kind: "acquired", fence: { number: 2 } })
 })
 
-test("closing gives everything back and forgets the owner", () => {
+test("closing releases everything and forgets the owner", () => {
   const { first, second } = openOwners()
   first.acquire(7)
   first.acquire(8)
