@@ -35,7 +35,7 @@ export const openSurroundings = (place: Place, host: Host, log: Log, world: Worl
     const answer = await host.toolIds()
     // An empty answer came too late or not at all. Ask again at the next request.
     if (answer.length === 0) {
-      log.warnOnce("meridian: the host did not list its tools; rules that ask for a tool go by the last list")
+      log.warnOnce("meridian: the host did not list its tools; rules about tools use the last list")
       return tools
     }
     tools = answer

@@ -123,7 +123,7 @@ test("P12: a tool listing that fails is told in the log", async () => {
   })
   expect(await opencode.mainRequest()).toEqual([])
   expect(warnings(opencode)).toContain(
-    "meridian: the host did not list its tools; rules that ask for a tool go by the last list",
+    "meridian: the host did not list its tools; rules about tools use the last list",
   )
 })
 

@@ -112,7 +112,7 @@ const listNames = ({ reader, warn }: WorkflowSearch, kind: WorkflowKind): readon
     .filter(({ name, type }) => type === "folder" && name !== "attic" && !name.startsWith("."))
     .map(({ name }) => name)
   if (listing.truncated || names.length > MAX_CANDIDATES)
-    warn(`${FOLDER_OF[kind]}: more folders than are looked at (${MAX_CANDIDATES})`)
+    warn(`${FOLDER_OF[kind]}: more folders than are checked (${MAX_CANDIDATES})`)
   return names
 }
 

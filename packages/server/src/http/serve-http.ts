@@ -151,12 +151,12 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   const drain = async (ms: number): Promise<void> => {
     const { active } = engine.sessions
     log(
-      `ends the turns of ${(await active()).length} sessions and hands them over, for ${Math.ceil(ms / 1_000)} s at most`,
+      `ending the turns of ${(await active()).length} sessions and handing them over, within ${Math.ceil(ms / 1_000)} s`,
     )
     const handedOver = engine.drain({ ms, ...(options.hurry === undefined ? {} : { signal: options.hurry }) })
     streams.close()
     await handedOver
-    log(`hands over done: ${(await active()).length} sessions are interrupted`)
+    log(`hand-over done: ${(await active()).length} sessions are interrupted`)
   }
   const leave = async (): Promise<void> => {
     const ms = options.drainMs?.() ?? 0
