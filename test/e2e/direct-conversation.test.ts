@@ -742,7 +742,7 @@ verifies("direct.daily-use", async () => {
   terminal.type("/new\r")
   await terminal.until((text) => text.split(READY).length === 3)
   terminal.type("/sessions\r")
-  await terminal.until("/sessions NUMBER goes there.")
+  await terminal.until("/sessions NUMBER opens one.")
   terminal.type("/sessions 2\r")
   await terminal.until((text) => text.split("Both written.").length >= 3)
   terminal.type(CTRL_D)

@@ -306,9 +306,9 @@ test("bad input is said in one line, with what to do", async () => {
 })
 
 test.each([
-  ["--bogus", 'Direct takes no "--bogus" behind --.'],
-  ["--bogus=1", 'Direct takes no "--bogus=1" behind --.'],
-  ["word", 'Direct takes no "word" behind --.'],
+  ["--bogus", 'Direct takes no "--bogus" after --.'],
+  ["--bogus=1", 'Direct takes no "--bogus=1" after --.'],
+  ["word", 'Direct takes no "word" after --.'],
   ["--max-turns", '--max-turns must be a whole number of at least 1, got "".'],
   ["--max-turns=0", '--max-turns must be a whole number of at least 1, got "0".'],
 ])("%s behind -- is refused at once, and nothing is written", async (word, problem) => {

@@ -288,7 +288,7 @@ test("what is strange in a worktree is taken over, left out by name, or refused 
   expect(await codeOf(scene.call("run.apply", { run_ids: ["r1"], space: "s1" }))).toBe("WORKTREE_TOO_LARGE")
   rmSync(join(path, "huge"))
   const { notes } = await scene.call("run.diff", { run_id: "r1", space: "s1" })
-  expect(notes).toBe("nested is a repository of its own and not part of this.")
+  expect(notes).toBe("nested is a separate repository and not part of this.")
   await scene.call("run.apply", { run_ids: ["r1"], space: "s1" })
   for (const name of ["line\nbreak", "-dash", "ünï", 'q"uote']) expect(scene.read(name)).toBe("x\n")
   expect(scene.git("ls-tree", "HEAD", "link", "tool")).toMatch(/^120000 .*\n100755 /)

@@ -71,7 +71,7 @@ export const sessionDelete = implement(SESSION_DELETE, {
       const name = title === undefined ? session : `${session} (${oneLine(title)})`
       if (!(await world.confirm(`Delete session ${name} with its ${seq} events for good?`)))
         throw new Failure("USAGE", {
-          problem: `Session ${session} was not deleted: nobody said yes.`,
+          problem: `Session ${session} was not deleted: the question was not confirmed.`,
           next: "answer the question on a terminal, or give --yes.",
         })
       await sessions.delete(session)

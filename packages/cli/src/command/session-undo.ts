@@ -11,7 +11,7 @@ export const sessionUndo = implement(SESSION_UNDO, {
   run: ({ session, count = 1, files, conversation, database }, world) => {
     if (count < 1)
       throw new Failure("USAGE", {
-        problem: "Fewer than one prompt cannot be taken back.",
+        problem: "At least one prompt must be taken back.",
         next: "give 1 or more.",
       })
     // Each flag alone limits the undo; both together mean both.
@@ -115,7 +115,7 @@ const atWork = async <Result>(
     if (judgeDatabase(database, world) === "foreign" && !isInside(world.cwd, location.directory))
       throw new Failure("USAGE", {
         problem: `The database came from somewhere else, and its session works in ${oneLine(location.directory)}.`,
-        next: "run the command in that folder when you mean it.",
+        next: "run the command in that folder if you mean it.",
       })
     return await act(engine)
   } finally {
@@ -139,7 +139,7 @@ const undoneText = (
   [
     ...(conversation ? prompts.map(({ text }) => `${what}: ${oneLine(text, 200)}`) : []),
     ...(files.length === 0 ? ["No file changed."] : fileRows(files)),
-    ...left.map((path) => `Stays as it is, because somebody changed it: ${oneLine(path)}`),
+    ...left.map((path) => `Stays as it is, because it was changed since: ${oneLine(path)}`),
     ...missed.map((reason) => `Stays as it is: ${oneLine(reason)}.`),
   ].join("\n")
 

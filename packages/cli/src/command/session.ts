@@ -90,7 +90,7 @@ const tell = (compaction: Document): string =>
           `  ${compaction.tokens_before} -> ${compaction.tokens_after} tokens, ${compaction.messages} messages, events ${compaction.from_seq} to ${compaction.through_seq}, ${compaction.method === "extract" ? `extracted (${compaction.fallback})` : compaction.method === "extension" ? "summarised by an extension" : "summarised"}`,
         ]),
     ...(compaction.error === undefined ? [] : [`  ${compaction.error}`]),
-    ...(compaction.removed_quotes ?? []).map((quote) => `  removed, nobody said it: ${quote}`),
+    ...(compaction.removed_quotes ?? []).map((quote) => `  removed, never said: ${quote}`),
     ...hostLines(compaction),
     ...(compaction.facts ?? []).map((fact) => `  ${fact.kind}: ${fact.text} (${fact.source})`),
   ].join("\n")

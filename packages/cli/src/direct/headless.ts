@@ -156,7 +156,7 @@ const work = async (
   }
   world.signal.throwIfAborted()
   const closing: (() => Promise<void>)[] = []
-  // While a person is asked, nothing else may keep this process alive.
+  // While a person is asked, there may be nothing else to keep this process alive.
   const staying = setInterval(() => undefined, 60_000)
   world.signal.addEventListener("abort", stop, { once: true })
   try {

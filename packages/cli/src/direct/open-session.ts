@@ -112,7 +112,7 @@ const enter = async (
   if (agent !== session.agent) {
     await sessions.switchAgent({ sessionID: id, agent })
     if (launch.file.agent === undefined)
-      notices.push(`The agent ${session.agent} is not here any more; ${agent} goes on.`)
+      notices.push(`The agent ${session.agent} no longer exists; ${agent} continues.`)
   }
   if (model !== undefined && model !== session.model) await sessions.switchModel({ sessionID: id, model })
   const entered = await sessions.get(id)

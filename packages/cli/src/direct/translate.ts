@@ -22,7 +22,7 @@ export type Ending =
   | { readonly tag: "settled" }
   | { readonly tag: "interrupted" }
   | { readonly tag: "failed"; readonly error: RecordedError }
-  /** It stopped in the middle without a reason. */
+  /** It stopped in the middle, without a recorded reason. */
   | { readonly tag: "unfinished"; readonly why: string }
 
 export interface Translator {
@@ -35,7 +35,7 @@ interface OpenCall {
   readonly kind: ToolKind | undefined
 }
 
-const UNBEGUN: Ending = { tag: "unfinished", why: "The session ended before a turn was begun." }
+const UNBEGUN: Ending = { tag: "unfinished", why: "The session ended before a turn began." }
 
 export const openTranslator = (options: {
   /** Whether the price of a model is known. Without a price, a cost of 0 means nothing. */
@@ -60,7 +60,7 @@ export const openTranslator = (options: {
     switch (event.type) {
       case "session.next.step.started.1":
         model = event.data.model
-        ending = { tag: "unfinished", why: "A turn was begun and not ended." }
+        ending = { tag: "unfinished", why: "A turn began but did not end." }
         return []
       case "session.next.text.ended.1":
         return event.data.text === "" ? [] : [{ type: "text", text: event.data.text }]
@@ -93,7 +93,7 @@ export const openTranslator = (options: {
         return [
           {
             type: "warning",
-            message: `The process of this work was lost; it goes on (attempt ${event.data.attempt}).`,
+            message: `The process of this work was lost; the work continues (attempt ${event.data.attempt}).`,
           },
         ]
       case "session.next.question.asked.1":

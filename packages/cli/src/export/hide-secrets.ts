@@ -72,7 +72,7 @@ export const openHiding = (env: Readonly<Record<string, string | undefined>> = {
   return { text, value, counts: () => counts }
 }
 
-/** A search that paints what it found writes its colours into the middle of a key. */
+/** A search that highlights its matches writes colours into the middle of a key. */
 const withoutColours = (text: string): string =>
   text.includes(COLOUR_BEGINS) ? text.replaceAll(COLOURS, "") : text
 

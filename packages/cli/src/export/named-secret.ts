@@ -46,7 +46,7 @@ export interface Named {
 export const looksSecret = ({ name, value, isQuoted }: Named): boolean => {
   const plain = value.trim()
   if (plain.length < SHORTEST) return false
-  // Words in a row are a sentence, unless one of them could stand in no sentence.
+  // Several words are a sentence, unless one of them cannot be an ordinary word.
   if (/\s/.test(plain))
     return isQuoted && /pass|pwd/i.test(name) && plain.split(/\s+/).some((word) => kindsIn(word) >= 3)
   if (PLACEHOLDER.test(plain) || REFERENCE.test(plain) || TYPE.test(plain)) return false

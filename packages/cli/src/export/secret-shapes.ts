@@ -25,7 +25,7 @@ const token = (name: string, prefix: string, rest = String.raw`[A-Za-z0-9_-]{16,
 const weakToken = (name: string, prefix: string, rest: string): SecretShape =>
   shape(name, prefix, new RegExp(`(?<![A-Za-z0-9+/_-])${prefix}${rest}(?![A-Za-z0-9+/_-])`, "g"))
 
-/** Programs that take a password without a long flag, and how. */
+/** Programs that take a password without a long flag, and the form it has. */
 const COMMANDS: readonly (readonly [program: string, flag: string])[] = [
   ["curl", String.raw`(?:-u|--user)[= ]?\s{0,2}["']?[^\s:"'$]{1,100}:`],
   ["wget", String.raw`--(?:http-|ftp-)?password=`],

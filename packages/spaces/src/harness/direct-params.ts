@@ -19,7 +19,7 @@ export const readDirectParams = (params: readonly string[]): DirectParams => {
   const unknown = groups.find(({ flag }) => flag !== MAX_TURNS)
   if (unknown !== undefined)
     throw new Failure("USAGE", {
-      problem: `Direct takes no ${JSON.stringify(unknown.words.join(" ").slice(0, 200))} behind --.`,
+      problem: `Direct takes no ${JSON.stringify(unknown.words.join(" ").slice(0, 200))} after --.`,
       next: `leave it out; its only flag is ${MAX_TURNS} N.`,
     })
   if (groups.length === 0) return { warnings }

@@ -44,7 +44,7 @@ export interface Teller {
   readonly tellsAll: boolean
   /** It reports usage at once, so its records add nothing unless the worker was lost. */
   readonly tellsAtOnce: boolean
-  /** The line that ends one turn. */
+  /** The kind of line that counts as one turn. */
   readonly turnLine: "spending" | "turn.ended"
   /** Compactions are turns that no other line reports. */
   readonly compactsUntold: boolean

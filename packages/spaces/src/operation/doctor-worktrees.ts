@@ -200,7 +200,7 @@ const strange = async (path: string, scene: Scene): Promise<readonly WorktreeFin
   const owner = readOwner(checkout.gitDir)
   if (owner !== undefined && owner !== state.place.spaces && existsSync(owner)) return []
   const holds = await holdsWork(checkout, branch, scene)
-  const question = `${path} belongs to no run any more and holds work that is nowhere else. Throw it away?`
+  const question = `${path} no longer belongs to a run and holds work that is nowhere else. Throw it away?`
   // A worktree without an owner may be in use by another project.
   if ((holds || owner === undefined) && !(await world.confirm(question)))
     return [

@@ -98,7 +98,7 @@ export const doctor = implement(DOCTOR, {
 const salvagedLine = (of: SalvagedEngine): string =>
   [
     `salvaged: ${of.sessions} sessions (${of.whole} whole, ${of.events} events, ${of.lost} lost) are in ${of.file}`,
-    ...(of.rest === undefined ? [] : [`what stood behind a hole is in ${of.rest}`]),
+    ...(of.rest === undefined ? [] : [`what came after a hole is in ${of.rest}`]),
   ].join("; ")
 
 const DAMAGED = "damaged_database"
@@ -159,7 +159,7 @@ const checkSpace = async (space: Space, world: State): Promise<Checkup> => {
   if (locks.stopped.length + removed > 0)
     repaired("stale_session_locks", `${locks.stopped.length} chats stopped, ${removed} lock files removed`)
   if (orphans.length > 0)
-    repaired("orphan_runs", `${orphans.map((run) => run.id).join(", ")} had no worker any more`)
+    repaired("orphan_runs", `${orphans.map((run) => run.id).join(", ")} no longer had a worker`)
   if (status !== undefined) repaired("stale_space_status", `now ${status}`)
   findings.push(...(await abandoned(place, after)))
   for (const { file, line } of damage.values())

@@ -150,7 +150,7 @@ export const continuedWorktree = (
   throw new Failure("WORKTREE_GONE", {
     run: id,
     why: state === "open" ? `nothing of ours is at ${path}` : `it was ${state}`,
-    next: "spawn a new run, and name in its prompt what it is to go on with.",
+    next: "spawn a new run, and name in its prompt what to continue.",
   })
 }
 
@@ -171,7 +171,7 @@ export const repositoryOf = (
     )
   throw new Failure("WORKTREE_GONE", {
     run,
-    why: `its repository ${repository} is not there any more`,
+    why: `its repository ${repository} no longer exists`,
     next: "put the repository back where it was.",
   })
 }

@@ -63,7 +63,7 @@ export const runDiff = implement(RUN_DIFF, {
   text: ({ text = "" }) => text,
   notes: ({ nested = [], besides = [], is_open: isOpen = false }) =>
     [
-      ...nested.map((path) => `${path} is a repository of its own and not part of this.`),
+      ...nested.map((path) => `${path} is a separate repository and not part of this.`),
       ...(isOpen ? ["The end of the run was not recorded: this is its folder as it is now."] : []),
       ...(besides.length === 0
         ? []

@@ -38,7 +38,7 @@ export const requireWork = async (
     throw new Failure("WORKTREE_GONE", {
       run: run.id,
       why: "the run ended before it had begun to work there",
-      next: `'meridian run show ${run.id}' tells why; spawn it again.`,
+      next: `'meridian run show ${run.id}' shows why; spawn it again.`,
     })
   const all = await settleRuns(space, readRuns(space, state.onDamage), state)
   const sharers = all.filter((other) => other.worktree?.path === worktree.path && !other.worktree.isRemoved)

@@ -62,7 +62,7 @@ export const readStoredPlan = (
     : {
         tag: "moved",
         from,
-        why: `its project was moved from ${from}, and 'meridian space rebind' makes it one of this place`,
+        why: `its project was moved from ${from}, and 'meridian space rebind' adopts it here`,
       }
 }
 

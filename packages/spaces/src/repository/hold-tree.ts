@@ -78,7 +78,7 @@ export const holdTree = async (checkout: Checkout, wish: HoldWish): Promise<Held
 const treeOf = (checkout: Checkout, commit: string): Promise<string> =>
   git(checkout.git, ["rev-parse", "--verify", `${commit}^{tree}`])
 
-/** More than we would read, so the files a check wrote there stay unread. */
+/** Removes new files that a check wrote, without reading them: there may be more than we would read. */
 const removeNewFiles = async (
   checkout: Checkout,
   { tree, token }: { readonly tree: string; readonly token: string },

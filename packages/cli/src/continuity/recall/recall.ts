@@ -197,7 +197,7 @@ const readRange = (
     /^([\w.:-]{1,240})#(\d{1,9})(?:-(\d{1,9}))?$/.exec(range.trim()) ?? []
   if (name === "")
     throw new Failure("USAGE", {
-      problem: `'${range.slice(0, 100)}' is no place.`,
+      problem: `'${range.slice(0, 100)}' is not a place.`,
       next: "give one as recall shows it, for example claude:8956b66f#120-140.",
     })
   const from = Number(first)

@@ -85,7 +85,7 @@ export const sessionCommands = ({
       const listed = here.slice(0, MOST_CHOICES)
       if (choice === undefined) {
         tell(...listed.map((session, index) => sessionRow(session, index + 1, sessionID)))
-        say("/sessions NUMBER goes there.", style.dim)
+        say("/sessions NUMBER opens one.", style.dim)
         return undefined
       }
       const chosen = listed[Number(choice) - 1] ?? items.find(({ id }) => id === choice)

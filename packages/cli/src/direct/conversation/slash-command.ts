@@ -44,7 +44,7 @@ const readUndo = (words: string): Typed => {
       tag: "wrong",
       problem: "It is /undo, /undo 2, /undo files, /undo conversation, or /undo 2 files.",
     }
-  if (count === "0") return { tag: "wrong", problem: "Fewer than one prompt cannot be taken back." }
+  if (count === "0") return { tag: "wrong", problem: "At least one prompt must be taken back." }
   return {
     tag: "undo",
     wish: { count: Number(count ?? 1), conversation: what !== "files", files: what !== "conversation" },

@@ -45,7 +45,7 @@ export const undoCommands = ({
   const tell = async ({ conversation, files, left, missed }: UndoResult, what: string): Promise<void> => {
     for (const { path, change } of files.slice(0, MOST_SHOWN)) say(`${change}: ${oneLine(path, 200)}`)
     if (files.length > MOST_SHOWN) say(`… and ${files.length - MOST_SHOWN} more`)
-    for (const path of left) say(`${oneLine(path, 200)} stays as it is: somebody changed it.`)
+    for (const path of left) say(`${oneLine(path, 200)} stays as it is: it was changed since.`)
     for (const reason of missed) say(`Some files stay as they are: ${oneLine(reason)}.`)
     if (conversation || files.length === 0) return
     const named = files

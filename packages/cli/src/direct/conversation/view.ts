@@ -236,7 +236,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
           return [style.notice("There is nothing to compact yet.")]
         return [style.bad(cutTo(`Compaction failed: ${oneLine(event.data.error.message)}`, width))]
       case "session.next.compaction.restored.1":
-        return [style.notice("An older state of the history is in force again.")]
+        return [style.notice("An older state of the history is active again.")]
       case "session.next.step.ended.2": {
         const { usage, cost, finish } = event.data
         spent = spend(spent, usage, cost)
