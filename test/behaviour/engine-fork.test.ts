@@ -78,7 +78,8 @@ test("events, messages, receipts and usage are those of the source, under ids of
   await engine.sessions.prompt({ sessionID: session.id, prompt: { text: "go" } })
   await engine.sessions.wait(session.id)
   const fork = await engine.sessions.fork({ sessionID: session.id })
-  const source = await engine.sessions.get(session.id)
+  const { node: _worker, ...source } = await engine.sessions.get(session.id)
+  // No node of a cluster works on the fork yet.
   expect(fork).toEqual({ ...source, id: fork.id })
   const [before, after] = [await allEvents(engine, session.id), await allEvents(engine, fork.id)]
   expect(after.map(({ type, time }) => [type, time])).toEqual(before.map(({ type, time }) => [type, time]))

@@ -19,12 +19,11 @@ afterEach(() => rmSync(home, { recursive: true, force: true }))
 const run = promisify(execFile)
 const entry = join(import.meta.dirname, "../sim/replay.entry.ts")
 
-const walk = async (worlds: number, store: string, name: "first" | "again"): Promise<string> => {
-  const world = join(home, `${name}-${store}`)
+const walk = async (world: string, store: string, worlds: number, signal: AbortSignal): Promise<string> => {
   const { stdout, stderr } = await run(
     process.execPath,
-    ["--conditions=meridian-source", entry, world, store, "1", String(worlds)],
-    {},
+    ["--conditions=meridian-source", entry, join(home, world), store, "1", String(worlds)],
+    { signal },
   )
   expect(stderr).toBe("")
   return stdout
@@ -33,12 +32,13 @@ const walk = async (worlds: number, store: string, name: "first" | "again"): Pro
 /** The walks take half a minute of processor time, which a busy machine stretches. */
 const PATIENCE_MS = 600_000
 
-test.each(STORES)(
+test.for(STORES)(
   "200 walks over the %s store are logged twice the same way",
   { timeout: PATIENCE_MS },
-  async (store) => {
+  async (store, { signal }) => {
     const worlds = 200 / WALKS_PER_WORLD
-    const [first, again] = await Promise.all([walk(worlds, store, "first"), walk(worlds, store, "again")])
+    const walked = (world: string): Promise<string> => walk(world, store, worlds, signal)
+    const [first, again] = await Promise.all([walked("first"), walked("again")])
     expect(first.trim().split("\n")).toHaveLength(worlds)
     expect(again).toBe(first)
   },

@@ -111,7 +111,7 @@ const openIn = async (
   const start = async (): Promise<void> => {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const begun = begin()
-      if (await untilListening(port, () => begun.exitCode === null)) {
+      if (await untilReady(data, port, () => begun.exitCode === null)) {
         server = begun
         return
       }
@@ -154,14 +154,17 @@ const openIn = async (
     },
     promote: async () => home.run("pg_ctl", "promote", "-D", data, "-w"),
     remove: async () => {
-      await stop("crash")
+      await stop()
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: POLL_MS })
     },
   }
 }
 
-/** No need to wait for a disk: these tests kill processes, never a machine. */
-const SETTINGS = ["max_connections=200", "fsync=off"]
+/**
+ * No need to wait for a disk: these tests kill processes, never a machine. Shared memory lies in the data folder, so that a
+ * server that was killed leaves none behind.
+ */
+const SETTINGS = ["max_connections=200", "fsync=off", "dynamic_shared_memory_type=mmap"]
 
 /** A user that owns nothing. */
 const NOBODY = 65_534
@@ -240,13 +243,17 @@ const freePort = async (): Promise<number> => {
   return typeof address === "object" && address !== null ? address.port : 0
 }
 
-const untilListening = async (port: number, isRunning: () => boolean): Promise<boolean> => {
+const untilReady = async (data: string, port: number, isRunning: () => boolean): Promise<boolean> => {
   for (let tries = 0; tries < MOST_TRIES && isRunning(); tries += 1) {
-    if (await answers(port)) return true
+    if ((await answers(port)) && isReady(data)) return true
     await sleep(POLL_MS)
   }
   return false
 }
+
+/** A server listens before it can answer questions, and says in this file when it can. */
+const isReady = (data: string): boolean =>
+  readFileSync(join(data, "postmaster.pid"), "utf8").includes("\nready")
 
 const answers = async (port: number): Promise<boolean> => {
   const socket = connect(port, "127.0.0.1")
