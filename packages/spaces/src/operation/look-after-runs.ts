@@ -67,10 +67,7 @@ interface Tries {
   readonly againMs: number
 }
 
-/**
- * Liveness is checked at every look. The log only changes when something is written, and a long one takes a while to
- * read.
- */
+/** Liveness is checked at every look. A log without news is only reread now and then, because a long one takes a while. */
 const LOOKS_WITHOUT_NEWS = 60
 
 const openWatch = (space: SpacePlace, state: State): SpaceWatch => ({
