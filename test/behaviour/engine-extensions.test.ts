@@ -174,7 +174,7 @@ describe("beforeRequest", () => {
     [
       "takes a call away from its result",
       (request) => ({ ...request, messages: request.messages.filter(({ role }) => role !== "assistant") }),
-      "stands without its call",
+      "has no call",
     ],
     [
       "says how it is sent",

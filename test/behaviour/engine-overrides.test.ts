@@ -435,7 +435,7 @@ describe("a value in a given form", () => {
       [{ required: "a" }, "a list of names at `required`"],
       [{ enum: [] }, "must have a list at `enum`"],
       [{ anyOf: [] }, "must have a list at `anyOf`"],
-      [{ pattern: "(" }, "a pattern at `pattern` that is none"],
+      [{ pattern: "(" }, "an invalid pattern at `pattern`"],
       [{ minLength: -1 }, "a whole number at `minLength`"],
       [{ $ref: "#/$defs/nothing" }, "refers to #/$defs/nothing, which is not there"],
       [{ $ref: "https://example.com/x" }, "besides its own `$defs`"],

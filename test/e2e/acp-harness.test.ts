@@ -93,7 +93,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "one that cannot go on": {
     command: misbehaving("forgetful"),
     request: { session: { kind: "continue", id: S1 } },
-    expected: failed(/cannot go on with an earlier session/),
+    expected: failed(/cannot continue an earlier session/),
   },
   "one that dies in its work": {
     command: misbehaving("dies"),
@@ -114,7 +114,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "one whose session has no name that could be one": {
     command: misbehaving("nameless"),
-    expected: failed(/calls its session by something that is no id/),
+    expected: failed(/gives its session an invalid id/),
   },
   "one that tells of other sessions, and not why it stopped": {
     command: misbehaving("babbles"),

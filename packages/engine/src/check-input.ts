@@ -261,9 +261,7 @@ export const findLocation = (given: Place, places: Places): Location => {
   if (!places.has(location)) return location
   const here = places.directoryOf(location)
   if (!isAbsolute(here))
-    throw invalid(
-      "`location.directory` must be an absolute path: this workspace has no folder of its own here",
-    )
+    throw invalid("`location.directory` must be an absolute path: this workspace has no folder here")
   if (statSync(here, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new Failure("LOCATION_NOT_FOUND", { directory: here })
   return places.written(location)

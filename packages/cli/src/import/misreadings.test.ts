@@ -181,7 +181,7 @@ describe("bytes that are not UTF-8", () => {
     const { pieces, losses } = await readLines(broken(lines.join("\n")))
     expect(told(pieces)).toEqual(["user: pars\uFFFDr", "user: caf\uFFFD", "user: plain"])
     expect(losses.map((loss) => loss.text)).toEqual([
-      "2 lines with bytes that are not UTF-8: a replacement mark stands for each of them",
+      "2 lines with bytes that are not UTF-8: each is shown as a replacement mark",
     ])
     expect((await readLines([claude("1", null, "user", "a \uFFFD b")])).losses).toEqual([])
   })

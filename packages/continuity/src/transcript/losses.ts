@@ -18,7 +18,7 @@ const SENTENCES = {
   damaged: (n: number) => `${n} damaged line${s(n)} skipped`,
   long: (n: number) => `${n} line${s(n)} skipped: longer than can be read`,
   mangled: (n: number) =>
-    `${n} line${s(n)} with bytes that are not UTF-8: a replacement mark stands for each of them`,
+    `${n} line${s(n)} with bytes that are not UTF-8: each is shown as a replacement mark`,
   start: () => "the beginning of the conversation is not in the file",
   branches: (n: number) => `${n} abandoned branch${n === 1 ? "" : "es"} left out`,
   branchMessages: (n: number) => `${n} message${s(n)} of abandoned branches left out`,
@@ -43,7 +43,7 @@ const SENTENCES = {
   unanswered: (n: number) => `${n} call${s(n)} without a result recorded as interrupted`,
   strayResults: (n: number) => `${n} result${s(n)} without a call left out`,
   cutTexts: (n: number) => `${n} text${s(n)} cut: longer than a session keeps`,
-  mendedTexts: (n: number) => `${n} text${s(n)} with half a character: a replacement mark stands for it`,
+  mendedTexts: (n: number) => `${n} text${s(n)} with half a character: shown as a replacement mark`,
   deepInputs: (n: number) => `${n} input${s(n)} of calls kept as text: nested too deep`,
   directory: () => "its directory is not on this machine",
 } as const

@@ -171,7 +171,7 @@ const lookAtPattern: Look = (value, at) => {
     new RegExp(value, "u")
     return undefined
   } catch {
-    return `has a pattern at ${shown(at)} that is none`
+    return `has an invalid pattern at ${shown(at)}`
   }
 }
 

@@ -165,7 +165,7 @@ const breachIn = (detail: JsonObject = {}): Breach | undefined => {
 
 const unreadable = (answer: string): Failure =>
   new Failure("INVALID_INPUT", {
-    what: `${JSON.stringify(answer.slice(0, 100))} is no budget: say raise, stop, an amount, or amounts such as cost=5 tokens=200000 turns=80 time=2h`,
+    what: `${JSON.stringify(answer.slice(0, 100))} is not a budget: answer raise, stop, an amount, or amounts such as cost=5 tokens=200000 turns=80 time=2h`,
   })
 
 /** An amount with its unit, for people and agents. */

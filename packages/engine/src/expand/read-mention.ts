@@ -102,7 +102,7 @@ const pathOf = (url: string): string => {
   try {
     return fileURLToPath(url)
   } catch {
-    throw new ToolError("invalid-input", `${url.slice(0, 200)} is no address of a file on this machine.`)
+    throw new ToolError("invalid-input", `${url.slice(0, 200)} is not the address of a file on this machine.`)
   }
 }
 

@@ -69,9 +69,9 @@ export const pairingProblem = (messages: readonly PromptMessage[]): string | und
     for (const part of message.content) {
       if (part.type === "tool-call" && part.providerExecuted !== true) open.add(part.toolCallId)
       if (part.type !== "tool-result" || message.role === "assistant") continue
-      if (!open.delete(part.toolCallId)) return `the result of ${part.toolCallId} stands without its call`
+      if (!open.delete(part.toolCallId)) return `the result of ${part.toolCallId} has no call`
     }
   }
   const [left] = open
-  return left === undefined ? undefined : `the call ${left} stands without its result`
+  return left === undefined ? undefined : `the call ${left} has no result`
 }

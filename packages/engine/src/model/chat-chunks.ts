@@ -87,7 +87,7 @@ export const openChunkReader = ({ enqueue, tracker, providerName }: ChunkReaderO
 
   return {
     chunk: (value) => {
-      if (!isJsonObject(value)) return fail(unreadable("A chunk of the stream is no object"))
+      if (!isJsonObject(value)) return fail(unreadable("A chunk of the stream is not an object"))
       if (value["error"] !== undefined && value["error"] !== null) return fail(value["error"])
       if (value["object"] === "error") return fail(value)
       if (!Array.isArray(value["choices"])) return fail(unreadable("A chunk of the stream has no choices"))

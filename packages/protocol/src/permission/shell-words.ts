@@ -40,7 +40,7 @@ export const readShellWords = (command: string): ShellReading => {
   if (word !== undefined) words.push(word)
   const [first, ...rest] = words
   if (first === undefined) return more("it is empty")
-  if (quoted || !PROGRAM.test(first)) return more("its first word is no plain name of a program")
+  if (quoted || !PROGRAM.test(first)) return more("its first word is not a plain program name")
   return KEYWORDS.has(first)
     ? more(`${first} is a word of the shell`)
     : { kind: "words", words: [first, ...rest] }

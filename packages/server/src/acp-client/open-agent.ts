@@ -137,10 +137,10 @@ export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent>
           )
           choices = made.configOptions ?? []
           own = made.sessionId
-          if (!isId(own)) throw failed("calls its session by something that is no id")
+          if (!isId(own)) throw failed("gives its session an invalid id")
           return own
         }
-        if (!canLoad) throw failed("cannot go on with an earlier session")
+        if (!canLoad) throw failed("cannot continue an earlier session")
         own = session
         const loaded = await ask(
           "load the session",

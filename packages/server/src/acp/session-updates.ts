@@ -246,7 +246,7 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
           read.data.error.message,
         )
       case "session.next.activity.resumed.1":
-        return notice("warning", "The process of this work was lost, and it goes on", "")
+        return notice("warning", "The process of this work was lost; the work continues", "")
       case "session.next.question.asked.1":
         return notice("warning", "A question waits for an answer", read.data.text)
       case "session.next.question.replied.1":

@@ -86,7 +86,7 @@ const jsonAnswer = (route: Route): JsonObject =>
       }
 
 const EVENT_FRAMES =
-  "Frames with an id are durable events. Named frames have none: synced (the replay ended), live (a fragment), dropped (fragments missed), closed (why the stream ends, and the cursor to go on from). Comments are heartbeats."
+  "Frames with an id are durable events. Named frames have none: synced (the replay ended), live (a fragment), dropped (fragments missed), closed (why the stream ends, and the cursor to continue from). Comments are heartbeats."
 const LIVE_FRAMES =
   "A frame `live` for each fragment, `dropped` for fragments missed. `closed` says why the stream ends. Comments are heartbeats."
 const CHANGE_FRAMES =

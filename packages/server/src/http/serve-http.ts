@@ -288,7 +288,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   EADDRINUSE: "another program listens there (EADDRINUSE)",
   EACCES: "this user may not (EACCES)",
   EADDRNOTAVAIL: "this machine has no such address (EADDRNOTAVAIL)",
-  ENOTFOUND: "nobody knows that name (ENOTFOUND)",
+  ENOTFOUND: "the name is unknown (ENOTFOUND)",
 }
 
 /** Gives open answers this long to finish, then closes every connection. */

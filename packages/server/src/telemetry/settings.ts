@@ -52,7 +52,7 @@ export const readTelemetry = (config: TelemetryConfig, env: Environment): Teleme
       return undefined
     }
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      problems.push(`The OTLP address ${JSON.stringify(url.slice(0, 200))} is no http or https address.`)
+      problems.push(`The OTLP address ${JSON.stringify(url.slice(0, 200))} is not an http or https address.`)
       return undefined
     }
     return {

@@ -43,7 +43,9 @@ export const RunChanges = (props: { readonly run: RunDocument }) => {
       ) : null}
       {isLooking && diff === undefined && failure === undefined ? <p class="faint">Looking…</p> : null}
       {diff?.besides === undefined ? null : (
-        <p class="faint">These runs worked in the same checkout meanwhile: {diff.besides.join(", ")}</p>
+        <p class="faint">
+          These runs worked in the same checkout at the same time: {diff.besides.join(", ")}
+        </p>
       )}
       {diff?.nested === undefined ? null : (
         <p class="faint">Repositories of their own, not part of this: {diff.nested.join(", ")}</p>

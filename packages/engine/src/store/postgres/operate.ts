@@ -245,7 +245,7 @@ const clockOf = async (connection: Connection): Promise<Finding> => {
         name: "clock",
         verdict: "warning",
         found,
-        next: "set the clocks: nodes work all the same, and the ends of a provider's limits are wrong.",
+        next: "set the clocks: nodes work anyway, but the ends of a provider's limits are wrong.",
       }
 }
 
