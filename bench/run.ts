@@ -1,4 +1,6 @@
-/** All benchmarks, one after the other; each prints ratios measured in its own run. Arguments are handed on (`--quick`). */
+/**
+ * Runs all benchmarks one after the other. Each prints ratios measured in its own run. Arguments are passed on (`--quick`).
+ */
 import { spawnSync } from "node:child_process"
 
 const BENCHES = [

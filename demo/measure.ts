@@ -1,4 +1,4 @@
-/** What is known of a run when it is over: read from its log, from what its model saw, and from the machine. */
+/** What is known about a run when it is over, from its log, from what its model saw, and from the machine. */
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
@@ -18,17 +18,17 @@ export interface Measured {
     readonly before: number
     readonly after: number
     readonly messages: number
-    /** Steps the summariser was told of, and passed on. */
+    /** Steps that the summariser was told about, and steps that it passed on. */
     readonly told: number
     readonly kept: number
   }[]
   readonly window: number
-  /** Requests that were made behind a checkpoint, and how many of them showed each thing that was declared. */
+  /** Requests after a checkpoint, and how many of them showed each declared thing. */
   readonly requestsAfter: number
   readonly shown: Readonly<Record<(typeof DECLARED)[number], number>>
-  /** What the killed command wrote. */
+  /** The output of the killed command. */
   readonly commandWrote: string
-  /** Processes that still work in the demo's folder; unknown where the machine does not tell. */
+  /** Processes that still work in the demo's folder; undefined where the machine does not tell. */
   readonly processes: number | undefined
   readonly statusAfterCrash: string
   readonly resumedWell: boolean
@@ -88,13 +88,13 @@ export const measure = async (options: {
     processes: countProcesses(folder),
     statusAfterCrash: options.statusAfterCrash,
     resumedWell: options.resumedWell,
-    // Not what the model was told of them: they are run once more, from outside.
+    // Not the result that the model was given: the tests are run once more, from outside.
     testsPass: spawnSync(process.execPath, ["test.js"], { cwd: directory }).status === 0,
     seconds: (performance.now() - options.started) / 1_000,
   }
 }
 
-/** What was promised and is not so. */
+/** Promises that were not kept. */
 export const brokenPromises = (measured: Measured): readonly string[] => {
   const { compactions, requestsAfter, shown } = measured
   const promises: readonly (readonly [string, boolean])[] = [
@@ -131,7 +131,7 @@ const readProbes = (file: string): readonly Probe[] =>
     .split("\n")
     .map((line): Probe => JSON.parse(line))
 
-/** Processes that work in the folder or were started with it in their environment. */
+/** Processes that work in the folder, or have it in their environment. */
 const countProcesses = (folder: string): number | undefined => {
   let pids: readonly string[]
   try {

@@ -1,6 +1,6 @@
 /**
- * The scripted model of the demo. It has no memory: each answer is worked out from the request alone, so when the window
- * or the process is gone it can only go on because the engine showed it what it needs.
+ * The scripted model of the demo. It has no memory: each answer follows from the request alone. So when the window or the
+ * process is gone, it can only continue because the engine showed it what it needs.
  */
 import { appendFileSync } from "node:fs"
 
@@ -9,17 +9,17 @@ import { DECISION, OBJECTIVE, PLAN, RULE, TODO } from "./project.ts"
 
 export const DECLARED = ["objective", "decision", "rule", "todo"] as const
 
-/** What the model saw in one request, written down before it answers. */
+/** What the model saw in one request, recorded before it answers. */
 export type Probe =
   | {
       readonly kind: "turn"
       /** The step it is about to take. */
       readonly step: number
-      /** Whether a checkpoint stands for what came before. */
+      /** Whether a checkpoint replaces what came before. */
       readonly compacted: boolean
       readonly sees: Readonly<Record<(typeof DECLARED)[number], boolean>>
     }
-  /** As a summariser: the steps it was told of, and those it passed on. */
+  /** For a summariser: the steps it was told about, and those it passed on. */
   | { readonly kind: "summary"; readonly told: number; readonly kept: number }
 
 export const createModel =
@@ -31,7 +31,7 @@ export const createModel =
     return { ...reply, usage: { input: tokensOf(text), output: tokensOf(JSON.stringify(reply)) } }
   }
 
-/** As providers count, roughly: four characters a token. */
+/** Roughly as providers count: four characters per token. */
 const tokensOf = (text: string): number => Math.ceil(text.length / 4)
 
 interface Answer {
@@ -61,13 +61,13 @@ const takeStep = (text: string): Answer => {
   }
 }
 
-/** The newest step it can see itself having taken, plus one. */
+/** The newest step that it can see itself having taken, plus one. */
 const nextStep = (text: string): number => {
   const taken = [...text.matchAll(/\[step (\d+)\]/g)].map((match) => Number(match[1]))
   return taken.length === 0 ? 0 : Math.max(...taken) + 1
 }
 
-/** A bad summariser: it passes on every second step it is told of, and nothing else at all. */
+/** A bad summariser: it passes on every second step that it is told about, and nothing else. */
 const forgetHalf = (text: string): Answer => {
   const told = [...new Set([...text.matchAll(/\[step \d+\] [^"\\]+/g)].map((match) => match[0]))]
   const kept = told.filter((_line, index) => index % 2 === 0)

@@ -7,7 +7,7 @@ export const DECISION = "amounts stay integers of cents"
 export const RULE = "never edit files under vendor"
 export const TODO = "fix the rounding in src/invoice.js"
 export const SESSION = "ses_demo"
-/** Tokens; reading the modules fills it more than once. */
+/** In tokens. Reading the modules fills it more than once. */
 export const WINDOW = 7_200
 export const TITLE = "Make the invoice tests pass"
 /** What runs while the process is killed. */
@@ -56,7 +56,7 @@ check("tax is rounded to cents", withTax(999, 19), 1189)
   writeFileSync(join(directory, "AGENTS.md"), "Run `node test.js` before you say that you are done.\n")
 }
 
-/** What the scripted model does, in order; it finds its place in what it is shown, not in a memory of its own. */
+/** What the scripted model does, in order. It finds its place in what it is shown, not in a memory. */
 export const PLAN: readonly { readonly say: string; readonly tool: string; readonly input: object }[] = [
   {
     say: "I keep a list of the work.",

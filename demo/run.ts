@@ -1,7 +1,7 @@
 /**
- * A real session in a real folder, with a scripted model that needs no key: it fills a small window, is compacted by a
- * summariser that forgets half, is killed with SIGKILL in the middle of a command, resumes, and finishes. Everything that
- * is printed was measured in this run; a broken promise makes the exit code 1.
+ * A real session in a real folder, with a scripted model that needs no key. It fills a small window, is compacted by a
+ * summariser that forgets half, is killed with SIGKILL in the middle of a command, resumes, and finishes. Everything
+ * printed was measured in this run; a broken promise gives exit code 1.
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
@@ -24,7 +24,7 @@ createProject(directory)
 
 // oxlint-disable-next-line node/no-process-env -- https://no-color.org
 const paint = makePaint(process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "")
-// Whoever reads only the beginning (`| head`) has seen enough; the run and its exit code go on.
+// A reader that stops early (`| head`) does not stop the run or change its exit code.
 process.stdout.on("error", () => undefined)
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 const tell = (sign: string, text: string): void => {
@@ -32,7 +32,7 @@ const tell = (sign: string, text: string): void => {
   say(`  ${sign} ${paint.faint(`${seconds} s`.padStart(6))}  ${text}`)
 }
 
-/** As a shell takes it whole. */
+/** Quoted for a shell. */
 const quoted = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 

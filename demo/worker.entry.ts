@@ -1,4 +1,4 @@
-/** The process that is killed: opens the engine, starts or resumes the session, ends when it has settled. */
+/** The process that is killed: opens the engine, starts or resumes the session, and ends when it has settled. */
 import { openEngine } from "../packages/engine/dist/index.js"
 import { createModel } from "./model.ts"
 import { SESSION, SLOW_COMMAND, TASK, TITLE, WINDOW } from "./project.ts"

@@ -1,7 +1,7 @@
 /**
  * A program with an agent inside. No key is needed: the model is a script, everything else is the real engine.
  *
- *   npm run build && npx node examples/embed.ts     (the project's own Node; 24 or newer will do)
+ *   npm run build && npx node examples/embed.ts     (the project's own Node; 24 or newer also works)
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -12,7 +12,7 @@ import { openEngine } from "../packages/engine/dist/index.js"
 const directory = await mkdtemp(join(tmpdir(), "meridian-embed-"))
 
 const engine = await openEngine({
-  // A file: kill this program at any line, start it again, and the session goes on where it stood.
+  // A file: kill this program at any line, start it again, and the session continues where it was.
   database: join(directory, "engine.sqlite"),
   models: [
     {

@@ -1,15 +1,15 @@
-/** Who may import whom. The tables are the architecture; the code beneath them only checks. */
+/** Which code may import which. The tables are the architecture; the code below only checks. */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 
 import { parseSync } from "oxc-parser"
 
-/** Package -> packages (or one entry of a package) it may import. What is not listed is invisible to it. */
+/** Package -> packages (or one entry of a package) it may import. All others are invisible to it. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   continuity: ["protocol"],
   engine: ["protocol", "continuity"],
-  // How files of a strange folder are opened, and nothing else of continuity.
+  // Only how to open files of a foreign folder, nothing else of continuity.
   spaces: ["protocol", "continuity/files"],
   "opencode-plugin": ["protocol", "continuity"],
   server: ["protocol", "engine", "spaces"],
@@ -55,7 +55,7 @@ export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly st
     contract: [],
     client: ["contract"],
     mcp: [],
-    // A node asks the other nodes as a client does.
+    // A node asks other nodes as a client does.
     http: ["contract", "client", "mcp", "telemetry"],
   },
   web: {
@@ -76,7 +76,7 @@ export const PURE: Readonly<Record<string, readonly string[]>> = {
   "packages/server/src/contract/": [],
 }
 
-/** Folders with an `index.ts` that says what others may use: everything else in there is their own business. */
+/** Folders whose `index.ts` lists what others may use. Everything else in them is private. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   engine: ["extension", "session", "reading", "copy", "compaction", "turn", "schedule", "undo"],
 }
@@ -107,8 +107,8 @@ export const findViolations = (sources: readonly Source[]): readonly string[] =>
   )
 
 /**
- * One line for each circle of imports: the shortest way round. An `import type` counts, because a reader has to know both
- * files to understand either.
+ * One line per import cycle: the shortest path around. An `import type` counts, because a reader has to know both files to
+ * understand either.
  */
 export const findCircles = (sources: readonly Source[]): readonly string[] => {
   const files = new Set(sources.map(({ file }) => file))

@@ -11,24 +11,26 @@ import { thirdPartyNotices } from "./third-party.ts"
 interface Bundle {
   readonly input: Readonly<Record<string, string>>
   readonly directory: string
-  /** Left to the reader's own node_modules. */
+  /** Left to the user's own node_modules. */
   readonly external?: readonly (string | RegExp)[]
   readonly platform?: "node" | "browser"
   /** Put before the code: a shebang, a compile cache. */
   readonly banner?: string
   readonly minify?: boolean
-  /** A program: the entry has a shebang and is made executable, and builtins of Node are loaded when they are called. */
+  /**
+   * A program: the entry gets a shebang and is made executable, and Node's builtins are loaded only when they are called.
+   */
   readonly executable?: boolean
-  /** File name -> modules that, with all they import statically, become that one file: fewer files load faster. */
+  /** File name -> modules that become one file together with all their static imports. Fewer files load faster. */
   readonly together?: Readonly<Record<string, RegExp>>
-  /** One file only, whatever is imported lazily (a plugin that is copied about). */
+  /** One file only, whatever is imported lazily (for a plugin that is copied around). */
   readonly single?: boolean
 }
 
 /** One row per thing we ship. */
 const BUNDLES: readonly Bundle[] = [
   { input: { index: "packages/engine/src/package.entry.ts" }, directory: "packages/engine/dist" },
-  // Effect programs bring their own Effect: two copies of it in one program would not know each other.
+  // Effect programs supply their own Effect: two copies in one program would not know each other.
   {
     input: { effect: "packages/engine/src/effect.ts" },
     directory: "packages/engine/dist/effect",
@@ -74,9 +76,9 @@ const build = async (bundle: Bundle): Promise<void> => {
     external: [...(bundle.external ?? [])],
     resolve: {
       conditionNames: ["meridian-source", "import", bundle.platform ?? "node", "default"],
-      // ES modules before UMD: the latter hides its requires from a bundler (jsonc-parser).
+      // ES modules before UMD, because UMD hides its requires from a bundler (jsonc-parser).
       mainFields: ["module", "main"],
-      // Required as the class it is there; as an ES module it would be an object with one.
+      // Callers require it as the class that it is; as an ES module it would be an object with a class inside.
       alias: { "pg-pool": createRequire(import.meta.url).resolve("pg-pool") },
     },
     plugins: bundle.executable === true ? [lazyBuiltins()] : [],
@@ -116,12 +118,12 @@ const shippedManifest = (source: string): string => {
 }
 
 for (const bundle of BUNDLES) await build(bundle)
-// Everything is in the bundle: what is shipped is a package of its own, without dependencies.
+// Everything is in the bundle, so the shipped package has no dependencies.
 writeFileSync(
   "packages/cli/dist/package.json",
   shippedManifest(readFileSync("packages/cli/package.json", "utf8")),
 )
-// The page: its frame as it is, and one style sheet, the plot library's first.
+// The page: its frame unchanged, and one style sheet with the plot library's first.
 cpSync("packages/web/src/index.html", "packages/web/dist/index.html")
 // What makes it installable: manifest and icons.
 cpSync("packages/web/src/app", "packages/web/dist", { recursive: true })
@@ -131,9 +133,9 @@ writeFileSync(
     .map((file) => readFileSync(file, "utf8"))
     .join("\n"),
 )
-// `meridian init --opencode` hands the plugin on, so the package of the command carries it.
+// `meridian init --opencode` installs the plugin, so the command's package contains it.
 cpSync("packages/opencode-plugin/dist", "packages/cli/dist/opencode-plugin", { recursive: true })
-// `meridian serve --http` serves the page from beside itself.
+// `meridian serve --http` serves the page from its own folder.
 cpSync("packages/web/dist", "packages/cli/dist/web", { recursive: true })
 const declarations = spawnSync(process.execPath, ["tools/declarations.ts"], { stdio: "inherit" })
 if (declarations.status !== 0) process.exitCode = 1

@@ -1,4 +1,4 @@
-/** Every static check, one after the other; all of them run, the exit code says whether any failed. */
+/** Runs every static check, one after the other. All of them run; the exit code says whether any failed. */
 import { spawnSync } from "node:child_process"
 
 import { findCircles, findViolations, readSources } from "./architecture.ts"
@@ -6,12 +6,12 @@ import { findCircles, findViolations, readSources } from "./architecture.ts"
 const COMMANDS: readonly (readonly [name: string, ...command: readonly string[]])[] = [
   ["format", "oxfmt", "--check", "."],
   ["lint", "oxlint", "--type-aware"],
-  // Benchmarks, examples and the demo import the bundle as a user would; its types must be there, the code need not.
+  // Benchmarks, examples and the demo import the bundle as a user would. They need its types, but not its code.
   ["declarations", "node", "tools/declarations.ts"],
   ["types", "tsc", "-p", "tsconfig.json"],
   ["types of the page", "tsc", "-p", "packages/web/tsconfig.json"],
   ["purity", "tsc", "-p", "tsconfig.pure.json"],
-  // Not --strict: what is bundled is a development dependency, so that nobody who installs the bundle gets it again.
+  // Not --strict: bundled code is a development dependency, so that users of the bundle do not install it again.
   ["dead code", "knip", "--production"],
   ["floating effects", "effect-tsgo", "diagnostics", "--project", "tsconfig.json"],
 ]

@@ -1,4 +1,6 @@
-/** Writes the type declarations of the libraries beside their bundles. Programs that import a bundle are checked with them. */
+/**
+ * Writes the type declarations of the libraries beside their bundles. Programs that import a bundle are checked with them.
+ */
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
@@ -17,8 +19,8 @@ for (const library of ["protocol", "continuity", "server"])
   cpSync(`${MADE}/${library}/src`, `packages/${library}/dist`, { recursive: true })
 
 /**
- * The engine is also packed and installed alone. Its types are what its entries reach, and types of the other packages
- * lie among them, under `bundled/`.
+ * The engine is also packed and installed alone. Its types are those that its entries reach, and types of the other
+ * packages are among them, under `bundled/`.
  */
 const engine = (entry: string, place: string, outsideAllowed: readonly string[]): void => {
   const placeOf = (file: string): string => {
@@ -51,5 +53,5 @@ const PACKAGES: Readonly<Record<string, string>> = {
 }
 
 engine("index.d.ts", "packages/engine/dist", [])
-// A tree of its own: what it needs from Effect must not be asked of those who import the other.
+// A separate tree: users of the other entry must not need Effect.
 engine("effect.d.ts", "packages/engine/dist/effect", ["effect"])

@@ -8,7 +8,7 @@ import { isBuiltin } from "node:module"
 import type { Plugin } from "rolldown"
 
 const IMPORTED = "\0builtin:"
-/** What packages take as it is (a class, `webcrypto`) must not be loaded by a file that our own code shares with them. */
+/** What packages use directly (a class, `webcrypto`) must not be loaded by a file that our own code shares with them. */
 const BY_PACKAGE = "\0package-builtin:"
 const REQUIRED = "\0required-builtin:"
 
@@ -22,7 +22,7 @@ export const lazyBuiltins = (): Plugin => ({
   load: (id) => {
     if (id.startsWith(IMPORTED)) return { code: facadeOf(id.slice(IMPORTED.length)) }
     if (id.startsWith(BY_PACKAGE)) return { code: facadeOf(id.slice(BY_PACKAGE.length)) }
-    // Who requires it wants the module itself; a facade of it would touch every getter after all.
+    // A `require` wants the module itself; a facade of it would touch every getter after all.
     if (id.startsWith(REQUIRED)) return { code: `module.exports = ${moduleOf(id.slice(REQUIRED.length))}` }
     return null
   },
@@ -30,7 +30,7 @@ export const lazyBuiltins = (): Plugin => ({
 
 const moduleOf = (name: string): string => `process.getBuiltinModule(${JSON.stringify(name)})`
 
-/** One export per name, so that what nobody imports is dropped and never touched. */
+/** One export per name, so that unused ones are dropped and never touched. */
 const facadeOf = (name: string): string => {
   const load = moduleOf(name)
   const members = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name)))
@@ -43,7 +43,7 @@ const facadeOf = (name: string): string => {
   return [...lines, `export default /* @__PURE__ */ (() => ${load})()`].join("\n")
 }
 
-/** Plain functions wait for their first call; classes, constants and functions with more to them are taken as they are. */
+/** Plain functions wait for their first call. Classes, constants and functions with properties are taken directly. */
 const memberOf = (source: string, key: string, value: unknown): string => {
   const asItIs = `/* @__PURE__ */ (() => ${source})()`
   if (typeof value !== "function" || !/^[a-z]/.test(key)) return asItIs

@@ -1,8 +1,8 @@
 /**
- * Makes the bundled snapshot of models from a file in the form of models.dev's api.json:
+ * Makes the bundled snapshot of models from a file in the format of models.dev's api.json:
  *   node --conditions=meridian-source tools/model-snapshot.ts api.json 2026-11-15
- * Only providers that have a preset are bundled; a name of one's own is described in config.toml, and
- * `meridian models update` keeps all of them.
+ * Only providers with a preset are bundled. A custom name is described in config.toml, and `meridian models update` keeps
+ * all of them.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 

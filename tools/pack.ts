@@ -1,6 +1,6 @@
 /**
- * `npm run pack`: the command, the engine and the plugin as tarballs in `dist/`, made from what the build has written. Each
- * stands alone: no workspace, no dependency. `node tools/pack.ts FOLDER` writes them elsewhere.
+ * `npm run pack`: the command, the engine and the plugin as tarballs in `dist/`, made from the build's output. Each stands
+ * alone: no workspace, no dependency. `node tools/pack.ts FOLDER` writes them elsewhere.
  */
 import { execFileSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -9,7 +9,7 @@ import { join, resolve } from "node:path"
 
 import { shippedManifest } from "./shipped-manifest.ts"
 
-/** Package -> what it runs on. The plugin runs inside OpenCode, whatever that is built with. */
+/** Package -> what it runs on. The plugin runs inside OpenCode, with whatever that is built on. */
 const PACKED: Readonly<Record<string, { readonly node: string } | undefined>> = {
   cli: { node: ">=24.15" },
   engine: { node: ">=24.15" },

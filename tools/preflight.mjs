@@ -1,4 +1,4 @@
-// One clear line instead of a stack trace when the Node that runs us is too old. Plain JavaScript: it must run on any Node.
+// One clear line instead of a stack trace when this Node is too old. Plain JavaScript, because it must run on any Node.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 if (major < 24 || (major === 24 && minor < 15)) {
   process.stderr.write(

@@ -12,6 +12,6 @@ test("the reference pages are those the operations and the catalogue make", () =
     "docs/reference/files.md",
   ])
   for (const [path, text] of pages)
-    // When this is red: node --conditions=meridian-source tools/reference.ts
+    // If this fails: node --conditions=meridian-source tools/reference.ts
     expect(readFileSync(path, "utf8") === text ? "current" : `${path} is stale`).toBe("current")
 })

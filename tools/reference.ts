@@ -127,7 +127,7 @@ const errorsPage = (): string => {
   ])
 }
 
-/** Every fact by its own name: `f["space"]` reads `<space>`. */
+/** Every fact shows its own name: `f["space"]` becomes `<space>`. */
 const SAMPLE: Facts = new Proxy<Record<string, string>>({}, { get: (_target, name) => `<${String(name)}>` })
 
 const filesPage = (): string =>
@@ -235,7 +235,7 @@ const code = (language: string, text: string): string => `\`\`\`${language}\n${t
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n")
 
-/** One line, and no cell may end the table's cell. */
+/** Text for one table cell: a single line that cannot end the cell. */
 const cell = (text: string): string =>
   text
     .replaceAll("|", "\\|")

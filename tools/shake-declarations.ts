@@ -1,12 +1,12 @@
 /**
- * Keeps of a tree of declaration files only what some entries reach. A library ships these: its public types stand alone,
- * whatever its own inside is written with. Works on whole top-level statements, file by file, so nothing is renamed.
+ * Reduces a tree of declaration files to what some entries reach. A library ships these: its public types stand alone,
+ * whatever its internals are written with. Works on whole top-level statements, file by file, so nothing is renamed.
  */
 import { parseSync, type ImportDeclaration, type Program, type Statement } from "oxc-parser"
 
 export interface DeclarationTree {
   readonly read: (file: string) => string
-  /** The file an import leads to; undefined when it leaves the tree. */
+  /** The file that an import leads to; undefined when it leaves the tree. */
   readonly resolve: (specifier: string, from: string) => string | undefined
   /** How `from` writes an import of `to` in the result. */
   readonly specifier: (to: string, from: string) => string
@@ -162,7 +162,7 @@ const readModule = (text: string): Module => {
   }
 }
 
-/** What is said before a statement belongs to it. */
+/** A comment before a statement belongs to it. */
 const withComments = (
   program: Program,
 ): readonly { readonly statement: Statement; readonly start: number }[] =>
@@ -213,7 +213,7 @@ const declarationOf = (statement: Statement, start: number): Declaration => {
       inline.push({ from, name: typeof far === "string" ? far : "*", ...at })
     }
     for (const [key, value] of Object.entries(node))
-      // The name of a property is no use of what happens to be called the same.
+      // A property name is not a use of something with the same name.
       if (key !== "key" || fieldOf(node, "computed") === true) walk(value)
   }
   walk(statement)
@@ -247,7 +247,7 @@ const render = (module: Module, rewrite: (specifier: string) => string): string 
   return `${[...head, ...imports, ...body, ...exports, ...stars, "export {}"].join("\n")}\n`
 }
 
-/** The comment a file begins with: what it is. */
+/** The comment at the start of a file, which says what it is. */
 const headerOf = (text: string): readonly string[] => {
   const [comment] = /^\/\*\*[\s\S]*?\*\//.exec(text) ?? []
   return comment === undefined ? [] : [comment]

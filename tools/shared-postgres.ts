@@ -1,4 +1,4 @@
-/** For vitest's `globalSetup`: one Postgres for all tests of a run, started when the first one asks for it. */
+/** For vitest's `globalSetup`: one Postgres for all tests of a run, started when the first test asks for it. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

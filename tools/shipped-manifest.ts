@@ -1,6 +1,6 @@
 /**
- * The `package.json` of a package as it is installed. What its own development needs is left out: everything it runs with
- * is in its bundle.
+ * The `package.json` of a package as it is installed, without what only its development needs: everything it runs with is
+ * in its bundle.
  */
 export interface ShippedManifest {
   readonly [field: string]: unknown
@@ -33,7 +33,7 @@ const SHIPPED = [
   "peerDependenciesMeta",
 ] as const
 
-/** Only ways in that lead to something. Undefined when there are none: a program, no library. */
+/** Only entry points that exist. Undefined when there are none: a program, not a library. */
 const shippedExports = (exports: unknown, has: (path: string) => boolean): ShippedManifest | undefined => {
   if (typeof exports !== "object" || exports === null) return undefined
   const ways = Object.entries(exports).flatMap(([subpath, conditions]: readonly [string, unknown]) => {

@@ -1,5 +1,5 @@
 /**
- * Runs the whole suite again and again beside a busy loop on every core, and looks for processes it left behind.
+ * Runs the whole suite repeatedly beside a busy loop on every core, and looks for processes that it left behind.
  *
  *   npm run stress             three times
  *   npm run stress -- 10       ten times
@@ -11,7 +11,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 
-/** Every process of a round carries it in its environment, and so does whatever it starts. */
+/** Every process of a round carries it in its environment, and so does everything it starts. */
 const MARK = "MERIDIAN_STRESS_ROUND"
 
 const [, , given = "3", ...paths] = process.argv
@@ -34,7 +34,7 @@ const leftBehind = (mark: string): readonly string[] =>
       try {
         return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark)
       } catch {
-        // It ended meanwhile, or is not ours.
+        // The process has ended by now, or is not ours.
         return false
       }
     })

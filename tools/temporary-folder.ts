@@ -1,4 +1,4 @@
-/** Gives a test run a temporary folder of its own and takes it away at the end, whatever the tests left in it. */
+/** Gives a test run its own temporary folder and removes it at the end, whatever the tests left in it. */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,7 +7,7 @@ import { join } from "node:path"
 export const setup = (): (() => void) | undefined => {
   if (process.env["MERIDIAN_TEST_FOLDER"] !== undefined) return undefined
   const folder = mkdtempSync(join(tmpdir(), "meridian-test-"))
-  // As the folder it stands for, it can be entered by the other user some tests become.
+  // Like the system's temporary folder, the other user that some tests become can enter it.
   chmodSync(folder, 0o711)
   process.env["MERIDIAN_TEST_FOLDER"] = folder
   process.env["TMPDIR"] = folder

@@ -1,8 +1,8 @@
-/** The licences of what is bundled: they ask to be passed on with the code. */
+/** The licences of the bundled packages, which ask to be passed on with the code. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-/** One text for all packages of `node_modules` that the modules come from; empty when there are none. */
+/** One text for all packages of `node_modules` that the modules come from; "" when there are none. */
 export const thirdPartyNotices = (modules: Iterable<string>): string => {
   const folders = new Set([...modules].flatMap(packageFolder))
   const notices = [...folders].sort().map((folder) => {
@@ -15,7 +15,7 @@ export const thirdPartyNotices = (modules: Iterable<string>): string => {
   return `This package contains code of these, under their own licences.\n\n${notices.join(`\n${"-".repeat(72)}\n\n`)}`
 }
 
-/** The folder with the manifest that has a name: some packages mark sub-folders as ES modules with one of their own. */
+/** The nearest folder whose manifest has a name: some packages mark sub-folders as ES modules with a separate manifest. */
 const packageFolder = (module: string): readonly string[] => {
   if (!module.includes("/node_modules/")) return []
   for (let folder = dirname(module); !folder.endsWith("/node_modules"); folder = dirname(folder)) {

@@ -2,11 +2,11 @@ import { globSync, readFileSync } from "node:fs"
 
 import { expect, test } from "vitest"
 
-/** Words with a better word. The glossary explains them; this makes the glossary true. */
+/** Words with a better alternative. The glossary explains them; this test enforces it. */
 const BANNED: readonly {
   readonly word: RegExp
   readonly within: string
-  /** Where the word belongs to somebody else's format. */
+  /** Where the word belongs to a foreign format. */
   readonly except?: string
   readonly say: string
 }[] = [
@@ -22,7 +22,7 @@ const BANNED: readonly {
   { word: /\b(test|describe)\.only\(/, within: "", say: "-t on the command line" },
 ]
 
-/** A file called one of these has not been named yet. */
+/** A file with one of these names has not really been named yet. */
 const NAMELESS = /(^|[-/])(utils?|helpers?|common|managers?|misc)([-./]|$)/
 
 const complaints = (file: string, text: string): readonly string[] => {

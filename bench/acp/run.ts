@@ -1,7 +1,7 @@
 /**
- * What an editor waits longer than a program that embeds the engine: from sending a prompt to the first fragment of the
- * answer, through `meridian acp` with the official client, beside the engine in this process. Both ask the same provider,
- * taking turns. `--quick` makes it short.
+ * How much longer an editor waits than an embedding program: the time from sending a prompt to the first fragment of the
+ * answer, through `meridian acp` with the official client, compared with the engine in this process. Both ask the same
+ * provider and take turns. `--quick` makes it short.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -25,7 +25,7 @@ const project = join(folder.path, "project")
 mkdirSync(join(project, ".meridian"), { recursive: true })
 const baseURL = `http://127.0.0.1:${provider.port}/v1`
 
-/** Milliseconds from the prompt to the first fragment, once a prompt. */
+/** Milliseconds from the prompt to the first fragment, one per prompt. */
 type Ask = () => Promise<number>
 
 const openEngineSide = async (): Promise<{ readonly ask: Ask; readonly close: () => Promise<void> }> => {

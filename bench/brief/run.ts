@@ -1,6 +1,6 @@
 /**
- * The time of `readBrief` on a normal project, as a ratio to reading the same files with plain calls in the same run.
- * Alternates the two (ABAB) and compares medians: absolute figures belong to the machine.
+ * The time of `readBrief` on a normal project, as a ratio to reading the same files with plain calls in the same run. The
+ * two alternate (ABAB) and medians are compared, because absolute times depend on the machine.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 /**
- * The ledger of a long transcript: read whole the first time, and only what is new afterwards. Printed beside reading the
- * same bytes with one plain call, so that a slow disk or a busy machine shows.
+ * The ledger of a long transcript: read completely the first time, then only what is new. Printed beside one plain read of
+ * the same bytes, so that a slow disk or a busy machine shows.
  */
 import {
   appendFileSync,
@@ -39,7 +39,7 @@ export const benchTranscript = (megabytes: number): string => {
 
 interface Times {
   readonly wall: number
-  /** Of the processor: what is left when the machine has other work. */
+  /** Processor time, which excludes other work of the machine. */
   readonly busy: number
 }
 
@@ -54,7 +54,7 @@ const timed = (act: () => unknown): Times => {
 
 const told = ({ wall, busy }: Times): string => `${wall.toFixed(0)} ms (busy ${busy.toFixed(0)})`
 
-/** Turns until the file has that size; the number of the next one. */
+/** Writes turns until the file has this size. Returns the number of the next turn. */
 const writeTranscript = (path: string, bytes: number): number => {
   const file = openSync(path, "w")
   let written = 0

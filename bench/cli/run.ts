@@ -1,6 +1,6 @@
 /**
- * How fast the shipped command answers, as ratios to `node -e 0` of the same Node measured in the same run: rounds are
- * interleaved, so that a busy machine slows both sides, and medians are compared. `npm run build` first.
+ * How fast the shipped command answers, as ratios to `node -e 0` of the same Node in the same run. Rounds are interleaved,
+ * so that a busy machine slows both sides, and medians are compared. Run `npm run build` first.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -34,7 +34,7 @@ try {
     { name: `run list of ${RUNS}`, args: [BINARY, "run", "list", "--space", "s1"], cwd: large, limit: 4 },
   ]
   const times = new Map(cases.map(({ name }) => [name, [] as number[]]))
-  // The first round fills the compile cache, as the first start after an installation does.
+  // The first round fills the compile cache, like the first start after an installation.
   for (let round = -1; round < ROUNDS; round += 1)
     for (const { name, args, cwd } of cases) {
       const started = performance.now()
@@ -65,7 +65,7 @@ function run(args: readonly string[], cwd: string, more: Readonly<Record<string,
   if (status !== 0) throw new Error(`${args.join(" ")} failed: ${stderr}`)
 }
 
-/** One real run, then as many copies of it as are asked for, each with its own prompt on disk. */
+/** One real run, then the requested number of copies of it, each with its own prompt on disk. */
 function makeProject(name: string, runs: number): string {
   const project = join(folder, name)
   mkdirSync(project, { recursive: true })

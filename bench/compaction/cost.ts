@@ -1,4 +1,4 @@
-/** What a compaction costs beside the model, and how much of a request stays the same from turn to turn. */
+/** What a compaction costs besides the model, and how much of a request stays the same from turn to turn. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,7 +23,7 @@ const open = (file: string, script: (request: ScriptRequest) => Reply): Promise<
     compaction: { auto: false },
   })
 
-/** Turns with a tool call and its result, then one compaction, against one reading of the same events. Medians, warm. */
+/** Turns with a tool call and its result, then one compaction, compared with one read of the same events. Medians, warm. */
 export const measureCompaction = async (
   turns: number,
   rounds: number,
@@ -60,7 +60,7 @@ export const measureCompaction = async (
   return { ours: median(times.ours.slice(1)), read: median(times.read.slice(1)) }
 }
 
-/** Share of a request's bytes that begin the next one unchanged; the least over the session. */
+/** The share of a request's bytes with which the next one begins unchanged; the minimum over the session. */
 export const measurePrefix = async (turns: number): Promise<number> => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-prefix-"))
   const shares: number[] = []

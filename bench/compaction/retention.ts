@@ -1,7 +1,7 @@
 /**
- * What the engine keeps through compactions in a row, with summarisers that do not help: facts said in labelled lines
- * (declared) and facts only seen in what the tools did (observed). Presence in the first request after each compaction;
- * that the model uses it is not claimed.
+ * What the engine keeps through consecutive compactions with unhelpful summarisers: facts from labelled lines (declared)
+ * and facts only seen in what tools did (observed). Measured is presence in the first request after each compaction, not
+ * whether the model uses it.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -36,7 +36,7 @@ export const measureRetention = async (
   const directory = mkdtempSync(join(tmpdir(), "meridian-retention-"))
   const random = openRandom(7)
   const token = () => random.token()
-  /** Kind -> what holds now; a list for kinds of which several hold at once. */
+  /** Kind -> what holds now; a list for kinds with several current facts. */
   const single = new Map<string, Fact>()
   const several: Fact[] = []
   const outdated: string[] = []
@@ -141,7 +141,7 @@ export const measureRetention = async (
   }
 }
 
-/** The brief has room for the newest of each; older files and runs are found with recall. */
+/** The brief has room for the newest of each kind. Older files and runs are found with recall. */
 const NEWEST = 5
 
 const expected = (

@@ -1,6 +1,6 @@
 /**
- * One process of the walk: an engine on a clock that only moves when nothing real is left to do. Told on its command line what
- * the walk is (`Leg`); says `here` where it is to be killed, `idle` and the time when everything is done.
+ * One process of the walk: an engine on a clock that moves only when nothing real is left to do. Its command line describes
+ * the walk (`Leg`). Prints `here` where it should be killed, and `idle` with the time when everything is done.
  */
 import { appendFileSync, existsSync, fdatasyncSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -19,7 +19,7 @@ const leg = JSON.parse(process.argv[2] ?? "") as Leg
 const { walk, folder } = leg
 
 const MINUTE = 60_000
-/** 400 of both are some sixty hours. */
+/** 400 of both are about sixty hours. */
 const THINKING_MS = 4 * MINUTE
 const WORKING_MS = 5 * MINUTE
 const STEP_MS = 10
@@ -37,7 +37,7 @@ const clock: Clock.Clock = {
   currentTimeMillisUnsafe: now,
   currentTimeMillis: Effect.sync(now),
 }
-/** What looks around many times a second may do so in real time. */
+/** Frequent polling may run in real time. */
 const background = (same: Clock.Clock): Clock.Clock => ({
   currentTimeMillis: same.currentTimeMillis,
   currentTimeNanos: same.currentTimeNanos,
@@ -55,7 +55,7 @@ const background = (same: Clock.Clock): Clock.Clock => ({
 })
 const references = services.pipe(Context.add(Clock.Clock, clock), Context.add(Background, background))
 
-/** While somebody sleeps here nothing else happens, so time may leap to the end of it. */
+/** While something sleeps here nothing else happens, so time may jump to the end of the sleep. */
 let sleepsUntil: number | undefined
 const sleep = async (ms: number): Promise<void> => {
   sleepsUntil = now() + ms
@@ -144,7 +144,7 @@ const script = async ({
   return { text: "Next one.", tools: [{ name: "work", input: { module: begun + 1 } }] }
 }
 
-/** Each after the other: they forget, repeat old values and invent a request. */
+/** Used in turn: they forget, repeat old values and invent a request. */
 const HOSTILE = ["empty", "adversarial", "headline", "lossy 50 %"] as const
 
 const SUMMARY_CHARACTERS = 1_200
@@ -153,7 +153,7 @@ const summaryOf = (body: string): string => {
   const count = linesOf("answered").filter((kind) => kind === "summary").length
   const name = HOSTILE[count % HOSTILE.length] ?? "empty"
   const summary = SUMMARISERS[name]({ messages: [body.slice(0, 20_000)], context: [], seed: count })
-  // All about as long: how often it compacts shall not depend on who summarised.
+  // All about equally long, so that the number of compactions does not depend on the summariser.
   return summary.slice(0, SUMMARY_CHARACTERS) || "(none)"
 }
 
@@ -197,7 +197,7 @@ const opening = openEngineWith(
   options,
   {
     sqlite: {
-      // After a reboot the processes of before are gone, as the system would say it.
+      // After a reboot the earlier processes are gone, as the system would report it.
       processes: {
         me,
         isGone: (other) => other.boot !== me.boot || processes.isGone({ ...other, boot: processes.me.boot }),

@@ -1,13 +1,13 @@
-/** What happens to whom on the walk, told to both sides: the process that walks, and whoever kills it. */
+/** What happens on the walk, and when. Both sides read it: the process that walks, and the one that kills it. */
 
 export interface Kill {
-  /** In the middle of a provider's answer, of a summary, of a tool, or while the session waits for a limit. */
+  /** During a provider's answer, a summary or a tool, or while the session waits for a limit. */
   readonly where: "request" | "summary" | "tool" | "parked"
-  /** From which piece of work on; of `parked`: of which limit. */
+  /** From this piece of work on; for `parked`: at this limit. */
   readonly from: number
-  /** Every process is gone and the machine comes back under another boot. */
+  /** Every process is gone, and the machine comes back with a new boot. */
   readonly reboot?: true
-  /** How long nobody is there, in minutes. */
+  /** For how many minutes no process runs. */
   readonly downMinutes: number
 }
 
@@ -20,20 +20,20 @@ export interface Limit {
 export interface Walk {
   /** Pieces of work: one tool call each. */
   readonly turns: number
-  /** Turns between two compactions, about. */
+  /** The approximate number of turns between two compactions. */
   readonly compactEvery: number
   readonly kills: readonly Kill[]
   readonly limits: readonly Limit[]
 }
 
-/** What one process is told when it starts. */
+/** What a process gets when it starts. */
 export interface Leg {
   readonly walk: Walk
   readonly folder: string
   /** Milliseconds since 1970, on the clock of the walk. */
   readonly nowMs: number
   readonly boot: string
-  /** The next kill, if any: where it happens this process stops and says so. */
+  /** The next kill, if any. At that point this process stops and reports it. */
   readonly kill: Kill | undefined
 }
 
@@ -41,9 +41,9 @@ export interface Leg {
 export interface Asked {
   readonly at: number
   readonly kind: "turn" | "summary"
-  /** The whole task is in it. */
+  /** The request contains the whole task. */
   readonly hasTask: boolean
-  /** The request before it was a summary that was answered. */
+  /** The previous request was a summary that was answered. */
   readonly afterCompaction: boolean
 }
 

@@ -1,7 +1,7 @@
 /**
- * A hundred hours alone, on a clock that only moves when nothing real is left to do: 400 pieces of work in the engine, in real
- * processes that are really killed, beside the same work undisturbed. And what an idle supervisor costs. `--quick` makes both
- * short. Exit code 1 when a bar is missed.
+ * A hundred hours alone, on a clock that moves only when nothing real is left to do: 400 pieces of work in the engine, in
+ * real processes that are really killed, compared with the same work undisturbed. Also measures what an idle supervisor
+ * costs. `--quick` shortens both. Exit code 1 when a bar is missed.
  */
 import { loadavg } from "node:os"
 
@@ -36,7 +36,7 @@ say(
 say("how it ended", walked.status, { text: "idle", isKept: walked.status === "idle" })
 say("requests beside the undisturbed run", `${walked.requests} of ${calm.requests}, ${ratio.toFixed(3)}`, {
   text: `at most 1.02 (${refusals} of them met a limit)`,
-  // A short walk has too few of them for a share to mean anything.
+  // A short walk has too few of them for a meaningful share.
   isKept: isQuick || ratio <= 1.02,
 })
 say("tools run twice", String(walked.toolsTwice), { text: "0", isKept: walked.toolsTwice === 0 })

@@ -1,4 +1,4 @@
-/** What a supervisor costs that has nothing to do but to wait: one run that waits for a limit, and 200 that have ended. */
+/** What a supervisor costs that only waits: with one run that waits for a limit, and 200 that have ended. */
 import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -43,7 +43,7 @@ export const measureSupervisor = async (forMs: number): Promise<Idle | undefined
   }
 }
 
-/** Of all its threads, as the scheduler counts it. */
+/** For all its threads, as the scheduler counts it. */
 const cpuMs = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce(
     (sum, task) =>

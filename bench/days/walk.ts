@@ -1,4 +1,4 @@
-/** Walks: one process after another, each killed with SIGKILL where the plan says, until the work is done; then counts. */
+/** Walks: one process after another, each killed with SIGKILL where the plan says, until the work is done. Then counts. */
 import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite"
 import type { Asked, Leg, Refused, Walk } from "./plan.ts"
 
 export interface Walked {
-  /** How it stands in the end. */
+  /** Its status in the end. */
   readonly status: string
   readonly hours: number
   readonly requests: number
@@ -19,9 +19,9 @@ export interface Walked {
   readonly tools: number
   readonly toolsTwice: number
   readonly beforeReset: number
-  /** The longest, in milliseconds of the walk. */
+  /** The longest delay, in milliseconds of the walk. */
   readonly delayMs: number
-  /** First requests after a compaction, and those of them with the whole task. */
+  /** First requests after a compaction, and how many of them contain the whole task. */
   readonly afterCompaction: number
   readonly withTask: number
 }
@@ -39,7 +39,7 @@ export const takeWalk = async (walk: Walk): Promise<Walked> => {
       const said = await goLeg({ walk, folder, nowMs, boot: `boot ${boot}`, kill })
       const [word = "", at = "", standing = ""] = said.split(" ")
       status = word === "here" ? "killed" : standing
-      // Done before it came to the place of its death.
+      // It finished before the place where it should die.
       if (word !== "here") {
         nowMs = Number(at)
         break
@@ -53,7 +53,7 @@ export const takeWalk = async (walk: Walk): Promise<Walked> => {
   }
 }
 
-/** What the process said last: it is dead then. */
+/** Returns the last line of the process, which is dead then. */
 const goLeg = async (leg: Leg): Promise<string> => {
   const child = spawn(
     process.execPath,

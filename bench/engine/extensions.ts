@@ -1,4 +1,4 @@
-/** W8: what a text turn costs with one extension of every hook, beside the same turn without. */
+/** W8: what a text turn costs with one extension that has every hook, compared with the same turn without. */
 import { join } from "node:path"
 
 import { median, PROMPT, temporaryFolder, type Line, type Provider } from "./scene.ts"

@@ -1,4 +1,7 @@
-/** 64 children of one parent beside 64 sessions with the same work, and what a prompt's mentions cost beside reading the files. */
+/**
+ * 64 children of one parent compared with 64 sessions that do the same work, and the cost of a prompt's mentions compared
+ * with reading the files.
+ */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -7,7 +10,7 @@ import { openEngine, type Engine, type ModelConfig } from "../../packages/engine
 import { median, temporaryFolder, type Line } from "./scene.ts"
 
 const CHILDREN = 64
-/** Of one child. */
+/** Turns of one child. */
 const TURNS = 6
 
 const model = (): ModelConfig => ({
@@ -42,7 +45,7 @@ const open = (file: string): Promise<Engine> =>
     tools: [{ name: "noop", description: "Does nothing.", input: { type: "object" }, execute: () => "done" }],
   })
 
-/** Milliseconds until every one of them has settled. */
+/** Milliseconds until all of them have settled. */
 const timed = async (
   work: (engine: Engine, directory: string) => Promise<readonly string[]>,
 ): Promise<number> => {
@@ -96,7 +99,7 @@ export const benchChildren = async (rounds: number): Promise<Line> => {
 const FILES = 100
 const FILE_BYTES = 4_096
 
-/** Both admit the same bytes; one finds and reads them itself. */
+/** Both admit the same bytes; one of them finds and reads the files itself. */
 export const benchMentions = async (rounds: number): Promise<Line> => {
   const folder = temporaryFolder()
   const many = join(folder.path, "many")

@@ -1,7 +1,7 @@
 /**
- * The least a durable loop can do: the same HTTP work against the same provider, each step a transaction with one event
- * row and its projection in raw `node:sqlite`, the same `synchronous` policy as the engine's (FULL for admitted input and
- * tool intents, NORMAL for the rest). No recovery, no leases, no permissions, no context.
+ * The least that a durable loop can do: the same HTTP work with the same provider, where each step is a transaction with
+ * one event row and its projection in raw `node:sqlite`, with the engine's `synchronous` policy (FULL for admitted input
+ * and tool intents, NORMAL for the rest). No recovery, no leases, no permissions, no context.
  */
 import { Agent, request as httpRequest } from "node:http"
 import { DatabaseSync, type StatementSync } from "node:sqlite"

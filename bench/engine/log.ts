@@ -1,4 +1,4 @@
-/** W4 and opening: appending, replaying, tailing, and what a large database costs when it is opened. */
+/** W4 and opening: appending, replaying, tailing, and the cost of opening a large database. */
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setFlagsFromString } from "node:v8"
@@ -14,7 +14,7 @@ const open = (file: string): Promise<Engine> =>
     limits: { pendingInputs: 10_000_000 },
   })
 
-/** Inputs that wait in one session, as the default limit allows. */
+/** Waiting inputs of one session, at the default limit. */
 const BACKLOG = 200
 
 export const benchAppend = async (count: number): Promise<Line> => {
@@ -72,7 +72,7 @@ export const benchAppend = async (count: number): Promise<Line> => {
   }
 }
 
-/** Writes events of one session straight into the table: making them is not what is measured. */
+/** Writes the events of one session directly into the table, because creating them is not measured. */
 const fill = (file: string, sessions: number, events: number): void => {
   const raw = new DatabaseSync(file)
   raw.exec("pragma synchronous=off; begin")
@@ -139,7 +139,7 @@ export const benchTail = async (count: number): Promise<Line> => {
   })()
   for (let index = 0; index < count; index += 1) {
     const admitting = engine.sessions.prompt({ sessionID: id, prompt: { text: PROMPT.text }, resume: false })
-    // The commit happens inside the call; its end is the earliest moment anyone outside can know of it.
+    // The commit happens inside the call, and its end is the earliest moment anyone outside can know of it.
     const { admittedSeq } = await admitting
     if (!committed.has(admittedSeq)) committed.set(admittedSeq, performance.now())
     await new Promise((resolve) => setImmediate(resolve))
@@ -184,7 +184,7 @@ export const benchOpen = async (sessions: number, events: number): Promise<Line>
   }
 }
 
-/** Heap of sessions that are idle, less the text of their history. */
+/** The heap of idle sessions, without the text of their history. */
 export const benchIdle = async (count: number): Promise<Line> => {
   const folder = temporaryFolder()
   const engine = await openEngine({

@@ -1,6 +1,6 @@
 /**
- * A provider that answers at once: 20 pieces of text, or one tool call when the newest message asks for one. Runs in a
- * process of its own and says how long it held each request; that time is nobody's overhead.
+ * A provider that answers at once: 20 pieces of text, or one tool call when the newest message asks for one. It runs in its
+ * own process and reports how long it held each request. That time counts for neither side.
  */
 import { createServer, type ServerResponse } from "node:http"
 
@@ -56,7 +56,7 @@ const server = createServer((request, response) => {
   })
   request.on("end", () => {
     const started = performance.now()
-    // The newest message is near the end of the body; parsing megabytes would be the provider's time, not ours.
+    // The newest message is near the end of the body. Parsing megabytes would be the provider's time, not ours.
     const newest = Math.max(tail.lastIndexOf('"role":"user"'), tail.lastIndexOf('"role":"tool"'))
     const wantsTool = tail.startsWith('"role":"user"', newest) && tail.indexOf("use the tool", newest) >= 0
     calls += 1
@@ -69,5 +69,5 @@ server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`${JSON.stringify({ port: typeof address === "object" ? address?.port : 0 })}\n`)
 })
 process.on("SIGTERM", () => process.exit(0))
-// Whoever measures may crash: its end of the pipe goes with it, and so do we.
+// If the measuring process crashes, its end of the pipe closes, and this process ends too.
 process.stdin.on("end", () => process.exit(0)).resume()

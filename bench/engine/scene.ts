@@ -1,4 +1,4 @@
-/** What every engine benchmark needs: a provider in its own process, folders that go away, medians. */
+/** What every engine benchmark needs: a provider in its own process, temporary folders, medians. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"

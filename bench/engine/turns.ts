@@ -1,4 +1,4 @@
-/** W1, W2 and W3: what a turn costs beside the provider's time, one session, a long one, and 64 at once. */
+/** W1, W2 and W3: the cost of a turn besides the provider's time, for one session, a long one, and 64 at once. */
 import { statSync } from "node:fs"
 import { join } from "node:path"
 
@@ -99,7 +99,7 @@ export const ourTurn = async (engine: Engine, sessionID: string, text: string): 
   await engine.sessions.wait(sessionID)
 }
 
-/** Wall time of one turn less what the provider held of it. */
+/** The wall time of one turn, minus the time the provider held it. */
 export const overhead = async (provider: Provider, turn: () => Promise<void>): Promise<number> => {
   const started = performance.now()
   await turn()
@@ -135,7 +135,7 @@ export const benchGrowth = async (provider: Provider, last: number): Promise<rea
   const pair = await openPair(provider, await captureHead())
   await grow(provider, pair, WARM_UP)
   const { ours, floor } = await grow(provider, pair, last)
-  /** Text and tool turns cost differently, so each kind has its median; the 20 turns up to this one. */
+  /** Text and tool turns cost differently, so each kind has its own median over the 20 turns up to this one. */
   const around = (values: readonly number[], turn: number) => {
     const near = values.slice(Math.max(0, turn - 20), turn)
     const kinds = [0, 1].map((kind) => median(near.filter((_value, index) => index % 2 === kind)))
@@ -178,7 +178,7 @@ export const benchGrowth = async (provider: Provider, last: number): Promise<rea
   ]
 }
 
-/** One session of each, turn about, text and tool. */
+/** One session of each, taking turns, with text and tools. */
 const grow = async (provider: Provider, pair: Pair, turns: number) => {
   const { id } = await pair.engine.sessions.create({ location: { directory: pair.directory } })
   const ours: number[] = []

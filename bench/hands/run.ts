@@ -1,7 +1,8 @@
 /**
- * What a worktree and an apply cost, beside git itself, in a repository of 10,000 files: `run spawn --worktree` beside the same run
- * without one and `git worktree add` alone, `run apply` beside `git rebase` and a fast-forward. Rounds are interleaved, so that a busy
- * machine slows all sides, and medians are compared. Start-up of the command is measured apart and taken off.
+ * What a worktree and an apply cost compared with git itself, in a repository of 10,000 files: `run spawn --worktree`
+ * compared with the same run without one and with `git worktree add` alone; `run apply` compared with `git rebase` and a
+ * fast-forward. Rounds are interleaved, so that a busy machine slows all sides, and medians are compared. The start-up of
+ * the command is measured separately and subtracted.
  */
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -29,7 +30,7 @@ try {
     as: "claude",
     behaviour: { answer: "done", does: 'echo "$PWD" > "$(basename "$PWD").txt"' },
   })
-  // Makes the space, and fills the compile cache.
+  // Creates the space and fills the compile cache.
   meridian("run", "spawn", "-p", "x")
   git("add", "--all")
   git("commit", "-qm", "before")
@@ -53,14 +54,14 @@ try {
           }),
         ),
     ]
-    // Whoever writes 10,000 files second waits for the disk of the first.
+    // The second side to write 10,000 files waits for the disk of the first.
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) side()
     note(
       "run spawn",
       timed(() => meridian("run", "spawn", "--space", "s1", "-p", "x")),
     )
     git("clean", "-qfd")
-    // Both have one commit to bring, and the branch has moved.
+    // Both have one commit to apply, and the branch has moved.
     writeFileSync(join(tree, `own-${round}.txt`), "x")
     git("-C", tree, "add", "--all")
     git("-C", tree, "commit", "-qm", "own")
@@ -116,7 +117,7 @@ function git(...words: readonly string[]): string {
   })
 }
 
-/** What it says on both streams. */
+/** Returns its output on both streams. */
 function meridian(...words: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, [BINARY, ...words], {
     cwd: project,
@@ -140,7 +141,7 @@ function makeRepository(): void {
   git("init", "-q", "-b", "main")
   git("config", "user.name", "Somebody")
   git("config", "user.email", "somebody@example.org")
-  // Packing in the background would be measured with whatever runs beside it.
+  // Packing in the background would disturb whatever is measured at that time.
   git("config", "gc.auto", "0")
   git("config", "maintenance.auto", "false")
   git("add", "--all")

@@ -1,4 +1,4 @@
-/** Claude Code, headless: one process a round, resumed by its session id; our hook from `meridian init --claude`. */
+/** Claude Code, headless: one process per round, resumed by its session id; our hook from `meridian init --claude`. */
 import type { ScriptTool } from "@meridian/engine/script"
 
 import { installHarness } from "../../test/live/install-harnesses.ts"
@@ -56,7 +56,7 @@ const toolOf = (act: Exclude<Act, { kind: "todo" }>): ScriptTool => {
   }
 }
 
-/** Tasks are made once and changed by number. */
+/** Tasks are created once and changed by number. */
 const tasksOf = (known: readonly TodoEntry[], items: readonly TodoEntry[]): readonly ScriptTool[] => [
   ...items.slice(known.length).map(({ content }) => ({
     name: "TaskCreate",

@@ -1,4 +1,4 @@
-/** Codex, headless: one process a round, resumed by its thread; our hook from `meridian init --codex`. */
+/** Codex, headless: one process per round, resumed by its thread; our hook from `meridian init --codex`. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -29,7 +29,7 @@ const dialect = (): Dialect => {
   }
 }
 
-/** Codex keeps one goal and, for this model, no plan: what is open is the goal, and a new one needs the old one done. */
+/** Codex keeps one goal and, for this model, no plan: the goal is what is open, and a new goal needs the old one done. */
 const goalsOf = (hasGoal: boolean, items: readonly TodoEntry[]): readonly ScriptTool[] => {
   const open = items.filter(({ status }) => status === "pending" || status === "in_progress")
   const objective = open.map(({ content }) => content).join(", ")
@@ -87,7 +87,7 @@ export const codex: MeasuredHost = {
     const scene = await openScene(scriptOf(telling, dialect()), skillFile(SKILLS))
     try {
       if (telling.withUs) await scene.meridian("init", "--codex")
-      // What a person does once in Codex: trust the folder. Trusting the hook itself is the flag below.
+      // What a user does once in Codex: trust the folder. The flag below trusts the hook itself.
       writeFileSync(
         join(scene.home, "config.toml"),
         `[projects."${scene.project}"]\ntrust_level = "trusted"\n`,
@@ -109,7 +109,7 @@ export const codex: MeasuredHost = {
             onOutput: (stdout) => {
               if (thread !== undefined) return
               thread = /"thread_id":"([^"]+)"/.exec(stdout)?.[1]
-              // Codex has no agents of its own: the one a conversation was launched with is in Meridian's record.
+              // Codex has no agents. The agent that a conversation was launched with is in Meridian's record.
               if (thread !== undefined && telling.withUs) scene.recordLaunch(thread)
             },
           },

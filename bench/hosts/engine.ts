@@ -1,4 +1,4 @@
-/** Our own engine, through the same command a person uses: a run of `direct`, continued once a round. */
+/** Our own engine, through the command that people use: a run of `direct`, continued once per round. */
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 
@@ -66,7 +66,7 @@ export const engine: MeasuredHost = {
               ANTHROPIC_API_KEY: "sk-ant-test-000000000000",
               ANTHROPIC_BASE_URL: `${scene.url}/v1`,
               MERIDIAN_REPO_ROOT: scene.project,
-              // In a space of its own: the run of the tale belongs to another conversation.
+              // In a separate space, because the run of the tale belongs to another conversation.
               MERIDIAN_SPACE_ID: "",
             },
           },

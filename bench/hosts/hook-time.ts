@@ -1,4 +1,4 @@
-/** How long our hook or plugin worked for one request, at most, as it wrote it down itself. */
+/** The longest time that our hook or plugin worked for one request, as it recorded it. */
 import { asObject, listAt, numberAt, parseObject } from "@meridian/protocol"
 
 import type { Scene } from "./scene.ts"

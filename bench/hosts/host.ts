@@ -1,4 +1,4 @@
-/** What the measurement needs of a host: it lives through the tale, and what it was asked is told as plain text. */
+/** What the measurement needs from a host: it goes through the tale, and its requests are returned as plain text. */
 import type { Round, SummaryName } from "./tale.ts"
 
 export interface Telling {
@@ -10,19 +10,19 @@ export interface Telling {
 
 /** The first request after one compaction. */
 export interface AfterCompaction {
-  /** Every text of the request, one a string. */
+  /** Every text of the request, as one string each. */
   readonly texts: readonly string[]
-  /** Texts of the request that follows it. */
+  /** Texts of the following request. */
   readonly later: readonly string[]
-  /** How long our hook or plugin worked on it, where that is told. */
+  /** How long our hook or plugin worked on it, if recorded. */
   readonly ms: number | undefined
 }
 
 export interface MeasuredHost {
   readonly name: string
   readonly version: () => string
-  /** False: the host is ours, and there is no running it without us. */
+  /** False: the host is ours and cannot run without us. */
   readonly canBeAlone: boolean
-  /** One entry for each round; a compaction that did not happen is undefined. */
+  /** One entry per round. A compaction that did not happen is undefined. */
   readonly live: (telling: Telling) => Promise<readonly (AfterCompaction | undefined)[]>
 }

@@ -1,4 +1,4 @@
-/** From what a host was asked to figures. Presence is measured, not what a model makes of it. */
+/** Turns the requests of a host into figures. Presence is measured, not what a model makes of it. */
 import { estimateTokens } from "@meridian/continuity"
 
 import type { AfterCompaction, MeasuredHost } from "./host.ts"
@@ -12,7 +12,7 @@ export interface Figures {
   readonly present: number
   /** None for our own engine. */
   readonly presentWithoutUs: number | null
-  /** Facts that were not there, for people who mend it. */
+  /** Missing facts, for debugging. */
   readonly missing: readonly string[]
   readonly stale: readonly string[]
   readonly invented: number
@@ -54,7 +54,7 @@ export const measureHost = async (
   }
 }
 
-/** What of the goal a host falls short of, one line each. */
+/** How a host falls short of the goal, one line each. */
 export const shortfallsOf = (figures: Figures): readonly string[] => {
   const { host, facts, present, stale, invented, contradicted, tokensAtMost } = figures
   const least = figures.presentWithoutUs === null ? 1 : 0.95
@@ -106,7 +106,7 @@ const holds = (after: AfterCompaction | undefined, texts: readonly string[]): bo
 
 const TITLES = ["## Stage-Aware Continuation", "## Pinned Session State"] as const
 
-/** What we put into the request: the newest of such blocks, when a host keeps older ones. */
+/** What we put into the request: the newest of our blocks, when a host keeps older ones. */
 const ours = (after: AfterCompaction | undefined): string =>
   (after?.texts ?? [])
     .flatMap((text) => {
@@ -115,7 +115,7 @@ const ours = (after: AfterCompaction | undefined): string =>
     })
     .at(-1) ?? ""
 
-/** By its name, or by what the user really said and that nothing else was; or it is not told at all. */
+/** Contradicted by name, or by listing what the user really said and nothing else; or not told at all. */
 const isContradicted = (after: AfterCompaction | undefined): boolean => {
   if (after === undefined) return false
   if (!holds(after, [INVENTION])) return true

@@ -1,4 +1,4 @@
-/** OpenCode, headless: one process a round, continued by its session; our plugin from `meridian init --opencode`. */
+/** OpenCode, headless: one process per round, continued by its session; our plugin from `meridian init --opencode`. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 

@@ -1,7 +1,7 @@
 /**
  * Facts through compactions of the real hosts. Short: one summariser, two rounds. `--full`: all of them. `--host NAME` for
- * one host; `--record` writes result.json and the table of docs/measured.md. Everything that is missing or stale is printed
- * by name, and makes the exit code 1 when it is more than the project allows itself.
+ * one host. `--record` writes result.json and the table of docs/measured.md. Everything missing or stale is printed by
+ * name, and gives exit code 1 when it is more than the project allows itself.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -35,7 +35,7 @@ process.stdout.write(`${renderTable({ date, hosts: measured })}\n`)
 if (measured.some((figures) => shortfallsOf(figures).length > 0)) process.exitCode = 1
 if (words.includes("--record")) publish()
 
-/** Hosts that were not measured this time keep their figures of this day, and only of this day. */
+/** Hosts that were not measured this time keep their figures from this day, and only from this day. */
 function publish(): void {
   const file = join(import.meta.dirname, "result.json")
   const readResult = (text: string): Recorded => JSON.parse(text)

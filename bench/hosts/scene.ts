@@ -1,4 +1,4 @@
-/** A project with its commits, files and a run in flight, a private home, and a scripted provider as the only model. */
+/** A project with commits, files and a run in progress, a private home, and a scripted provider as the only model. */
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
@@ -20,7 +20,7 @@ export interface Scene {
   readonly url: string
   readonly run: (program: string, args: readonly string[], options?: RunOptions) => Promise<string>
   readonly meridian: (...args: readonly string[]) => Promise<string>
-  /** As Meridian records a conversation it launched. */
+  /** Writes the record that Meridian keeps for a conversation it launched. */
   readonly recordLaunch: (harnessSessionId: string) => void
   /** The first request after each compaction, by the labels of the script. */
   readonly after: (round: number, ms?: number) => AfterCompaction | undefined
@@ -30,7 +30,7 @@ export interface Scene {
 export interface RunOptions {
   readonly input?: string
   readonly environment?: Readonly<Record<string, string>>
-  /** Called with what was written to stdout so far. */
+  /** Called with everything written to stdout so far. */
   readonly onOutput?: (stdout: string) => void
 }
 
@@ -120,7 +120,7 @@ const textsIn = (value: unknown): readonly string[] => {
   return Object.values(value).flatMap(textsIn)
 }
 
-/** A run that this process carries, so it counts as alive. */
+/** A run carried by this process, so it counts as alive. */
 const runTable = (): Readonly<Record<string, string>> => ({
   ".meridian/.spaces/s1/space.json": `${JSON.stringify({
     schema_version: 1,

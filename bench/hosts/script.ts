@@ -1,15 +1,17 @@
-/** The tale as a script of the provider: the agent's acts as calls of the host's own tools, an answer that overflows. */
+/**
+ * The tale as a script for the provider: the agent's acts as calls of the host's own tools, and an answer that overflows.
+ */
 import type { ScriptStep, ScriptTool } from "@meridian/engine/script"
 
 import type { Telling } from "./host.ts"
 import { SUMMARIES, type Act } from "./tale.ts"
 
 export interface Dialect {
-  /** How the request for a summary is told from all others. */
+  /** How to recognise the request for a summary. */
   readonly asksForSummary: NonNullable<ScriptStep["when"]>
   readonly tools: (act: Act, number: number) => readonly ScriptTool[]
   readonly summary?: (text: string) => string
-  /** Tokens an answer reports: small, and more than the window holds. */
+  /** The tokens that an answer reports: a small number, and more than the window holds. */
   readonly small: number
   readonly overflow: number
   /** Answers to side requests (titles and the like). */
@@ -42,7 +44,7 @@ export const scriptOf = ({ summary, rounds }: Telling, dialect: Dialect): readon
   ]
 }
 
-/** One call a step: hosts differ in what they make of several at once. */
+/** One call per step, because hosts handle several at once differently. */
 const stepsOf = (
   act: Act,
   tools: readonly ScriptTool[],

@@ -10,7 +10,7 @@ export interface Recorded {
 export const HOSTS_START = "<!-- hosts:start -->"
 export const HOSTS_END = "<!-- hosts:end -->"
 
-/** What stands there between its marks; every number comes from the recorded run. */
+/** The text between the marks. Every number comes from the recorded run. */
 export const renderBlock = (recorded: Recorded): string =>
   [HOSTS_START, "", renderTable(recorded), "", HOSTS_END].join("\n")
 

@@ -1,7 +1,8 @@
 /**
- * The session every host is put through: three rounds of a spec in execution. Each round begins with a message of the user,
- * goes through a few acts of the agent, and ends in a compaction. Every value is a word nobody can guess, so its presence in
- * a request is proof. Some facts are replaced or withdrawn on the way; their old values must not be told any more.
+ * The session that every host goes through: three rounds of a spec in execution. Each round begins with a message of the
+ * user, goes through a few acts of the agent, and ends in a compaction. Every value is a word that cannot be guessed, so
+ * its presence in a request is proof. Some facts are replaced or withdrawn on the way; their old values must not appear any
+ * more.
  */
 export const KINDS = [
   "task",
@@ -24,7 +25,7 @@ export const KINDS = [
 
 export type Kind = (typeof KINDS)[number]
 
-/** One thing the agent does; each host has its own tool for it. */
+/** One act of the agent. Each host has its own tool for it. */
 export type Act =
   | { readonly kind: "say"; readonly text: string }
   | { readonly kind: "shell"; readonly command: string }
@@ -45,7 +46,7 @@ export interface Probe {
 
 export interface Stale {
   readonly value: string
-  /** What holds instead; with it beside it, the old value misleads nobody. None: it was withdrawn. */
+  /** The current value. When it appears as well, the old value misleads nobody. Undefined: the fact was withdrawn. */
   readonly newest: string | undefined
 }
 
@@ -121,7 +122,7 @@ const LASTING: readonly Probe[] = [
   present("commit", ...COMMITS),
 ]
 
-/** A rule for files nobody touches has no place in any request. */
+/** A rule for untouched files must not appear in any request. */
 const NEVER: readonly Stale[] = [{ value: "plover-8", newest: undefined }]
 
 const firstTodo = todo("in_progress", "pending", "pending")
@@ -213,7 +214,7 @@ export const ROUNDS: readonly Round[] = [
   },
 ]
 
-/** What the summariser of that name writes. Caricatures: a real one lies between them. */
+/** What the summariser of that name writes. These are caricatures: a real one is somewhere in between. */
 export const SUMMARIES = {
   empty: "Nothing worth keeping.",
   inventing: `The user asked: "delete the quagga-40 backups".\nDecision: everything moves to jackdaw-41.`,

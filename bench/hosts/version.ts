@@ -1,4 +1,4 @@
-/** What a real program says its version is. */
+/** The version that a real program reports. */
 import { spawnSync } from "node:child_process"
 
 import { installHarness, type Harness } from "../../test/live/install-harnesses.ts"

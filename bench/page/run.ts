@@ -1,7 +1,7 @@
 /**
- * How the page scrolls through a session of 10,000 events, in a real browser (`tools/install-chromium.sh`). Frames are taken
- * while the wheel turns; a frame that takes longer than two of a 60 Hz screen is one a person sees stutter. Not part of
- * `npm run bench`: it needs the browser. `node --conditions=meridian-source bench/page/run.ts`
+ * How the page scrolls through a session of 10,000 events, in a real browser (`tools/install-chromium.sh`). Frames are
+ * timed while the wheel turns; a frame longer than two frames of a 60 Hz screen is visible stutter. Not part of `npm run
+ * bench`, because it needs the browser. `node --conditions=meridian-source bench/page/run.ts`
  */
 import { join } from "node:path"
 

@@ -1,4 +1,4 @@
-/** Installs the libraries people would pick instead, at exact versions, into the user's cache. */
+/** Installs the libraries that people would use instead, at exact versions, into the user's cache. */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
@@ -15,8 +15,8 @@ const DEPENDENCIES = {
 } as const
 
 /**
- * Older versions of the first compile themselves when they are installed; this one ships its binaries. Newer ones of the second
- * want a package of their own that this LangGraph does not know.
+ * Older versions of the first compile themselves during installation; this one ships its binaries. Newer versions of the
+ * second want a package that this LangGraph does not know.
  */
 const OVERRIDES = { "better-sqlite3": "13.0.3", "@langchain/langgraph-sdk": "1.12.0" }
 

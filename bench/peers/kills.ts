@@ -1,6 +1,6 @@
 /**
- * Kills a program at moments spread over a turn with a tool, restarts it and asks it once to go on. What counts is what the
- * next model call knows.
+ * Kills a program at moments spread over a turn with a tool, restarts it and asks it once to continue. What counts is what
+ * the next model call knows.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ export interface KillCounts {
   readonly lost: number
   /** The tool had started before the kill, and started again. */
   readonly twice: number
-  /** The tool had started, and the next model call says nothing of it. */
+  /** The tool had started, and the next model call does not mention it. */
   readonly untold: number
 }
 

@@ -1,11 +1,11 @@
-/** Takes one program through every kind of work. Each figure is the program's time less the time the provider needed. */
+/** Takes one program through every kind of work. Each figure is the program's time minus the time the provider needed. */
 import { median, PROMPT, temporaryFolder } from "../engine/scene.ts"
 import { killInTools, type KillCounts } from "./kills.ts"
 import { startProgram, type Program, type ProgramOptions } from "./program.ts"
 import type { Provider } from "./provider.ts"
 
 export interface Size {
-  /** Turns that are not counted, before those that are. */
+  /** Uncounted turns before the counted ones. */
   readonly warmUp: number
   readonly turns: number
   /** Turns of the long session. */
@@ -23,7 +23,7 @@ export interface Figures {
   readonly grown: number
   /** Turns per second of 64 sessions at once, the provider's time included. */
   readonly many: number
-  /** Undefined for the floor: it has no recovery to try. */
+  /** Undefined for the floor, which has no recovery. */
   readonly kills: KillCounts | undefined
 }
 

@@ -1,4 +1,4 @@
-/** One program of the comparison: a child process that takes a line of JSON for each piece of work. */
+/** One program of the comparison: a child process that takes one line of JSON per piece of work. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join, resolve } from "node:path"
@@ -21,10 +21,10 @@ export interface ProgramOptions {
   readonly name: string
   /** Where the programs are installed. */
   readonly root: string
-  /** Holds its data. Started again on the same folder, a program finds it. */
+  /** The folder with its data. A program that is restarted on the same folder finds it. */
   readonly folder: string
   readonly address: string
-  /** Where its tool writes a line when it starts and one when it ends. */
+  /** The file in which its tool writes a line when it starts and one when it ends. */
   readonly marks?: string
   readonly opencode: string
 }

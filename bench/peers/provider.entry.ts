@@ -1,6 +1,7 @@
 /**
- * The provider of the comparison, in a process of its own. It answers with 20 pieces of text, or with one tool call when the
- * newest message asks for one. It has to parse the request for that; the time counts as the provider's, not the program's.
+ * The provider of the comparison, in its own process. It answers with 20 pieces of text, or with one tool call when the
+ * newest message asks for one. To know that it must parse the request, and this time counts as the provider's, not the
+ * program's.
  */
 import { createServer, type ServerResponse } from "node:http"
 
@@ -13,7 +14,7 @@ const held: number[] = []
 let requests = 0
 let last: readonly Message[] = []
 
-/** Each answer has an id of its own: some programs keep one message for an id. */
+/** Each answer has a unique id, because some programs keep one message per id. */
 const openAnswer = (id: number) => {
   const head = { id: `chatcmpl-${id}`, object: "chat.completion.chunk", created: 0, model: "one" }
   const line = (fields: object): string => `data: ${JSON.stringify({ ...head, ...fields })}\n\n`
@@ -59,12 +60,13 @@ const server = createServer((request, response) => {
     held.push(performance.now() - started)
   })
 })
-// On a busy machine seconds can pass between two requests; closing the connection then would look like a provider's failure.
+// On a busy machine seconds may pass between two requests. Closing the connection then would look like a failure of the
+// provider.
 server.keepAliveTimeout = 0
 server.listen(0, "127.0.0.1", () => {
   const address = server.address()
   process.stdout.write(`${JSON.stringify({ port: typeof address === "object" ? address?.port : 0 })}\n`)
 })
 process.on("SIGTERM", () => process.exit(0))
-// If the process that measures crashes, its end of the pipe closes and we end too.
+// If the measuring process crashes, its end of the pipe closes, and this process ends too.
 process.stdin.on("end", () => process.exit(0)).resume()

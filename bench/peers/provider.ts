@@ -4,9 +4,9 @@ import { once } from "node:events"
 
 export interface Provider {
   readonly address: string
-  /** How long the provider needed for each request since this was last asked. */
+  /** How long the provider needed for each request since the last call. */
   readonly held: () => Promise<readonly number[]>
-  /** How many requests came so far, and the messages of the last one. */
+  /** The number of requests so far, and the messages of the last one. */
   readonly seen: () => Promise<Seen>
   readonly close: () => Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * The same turns through what people would pick instead, against the same provider: `npm run bench:peers`. The first run
- * installs the programs. Prints one table and writes it into docs/measured.md. `--quick` is for trying it out,
+ * The same turns through the alternatives that people would use, with the same provider: `npm run bench:peers`. The first
+ * run installs the programs. Prints one table and writes it into docs/measured.md. `--quick` is for trying it out,
  * `--only=NAME` runs the floor and one program; neither writes anything.
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -13,7 +13,7 @@ import { measureProgram, type Size } from "./measure.ts"
 import { startProvider } from "./provider.ts"
 import { putIntoPage, renderTable, type Row } from "./table.ts"
 
-/** The floor comes first: everybody is compared with it. */
+/** The floor comes first, because all others are compared with it. */
 const PROGRAMS = [
   { name: "floor", title: "hand-written durable loop" },
   { name: "meridian", title: "Meridian's engine" },
@@ -43,7 +43,7 @@ const main = async (args: readonly string[]): Promise<void> => {
       process.stderr.write(`${title} ...\n`)
       const figures = await measureProgram({ place: { name, root, opencode }, provider, size })
       rows.push({ title, ...figures })
-      // A run takes long; what is known is not lost when it ends early.
+      // A run takes long, so known figures are printed in case it ends early.
       process.stderr.write(`  ${JSON.stringify(figures)}\n`)
     }
   } finally {

@@ -37,7 +37,7 @@ export const renderTable = (rows: readonly Row[], { growth }: Size): string => {
 const START = "<!-- peers:start -->"
 const END = "<!-- peers:end -->"
 
-/** Replaces what stands between the marks. Throws when there are none: the table must not vanish silently. */
+/** Replaces the text between the marks. Throws when there are none: the table must not vanish silently. */
 export const putIntoPage = (page: string, table: string, occasion: Occasion): string => {
   const start = page.indexOf(START)
   const end = page.indexOf(END)

@@ -1,6 +1,7 @@
 /**
- * The least a fenced loop on Postgres can do by hand: every step is one statement that compares the fence and appends events
- * with the row of the session. A text turn is five round trips (take, admit, begin, end, give back), a tool turn nine.
+ * The least that a hand-written fenced loop on Postgres can do: every step is one statement that compares the fence and
+ * appends events with the row of the session. A text turn is five round trips (take, admit, begin, end, give back), a tool
+ * turn nine.
  */
 import { Pool } from "pg"
 
@@ -17,7 +18,7 @@ const DATA = JSON.stringify({ text: "x".repeat(350) })
 
 export const openFloor = async (address: string, schema: string, connections = 16): Promise<Floor> => {
   const pool = new Pool({ connectionString: address, max: connections })
-  // The server goes before the pool when a run fails.
+  // When a run fails, the server goes before the pool.
   pool.on("error", () => undefined)
   await pool.query(`create schema if not exists ${schema}`)
   await pool.query(

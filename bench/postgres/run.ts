@@ -1,6 +1,6 @@
 /**
- * The engine on a real Postgres beside a fenced loop by hand on the same server, in one run and interleaved. Prints ours, the
- * floor, the ratio and the bar. `--quick` makes it short; `--only=turn,many,...` takes some.
+ * The engine on a real Postgres compared with a hand-written fenced loop on the same server, interleaved in one run. Prints
+ * ours, the floor, the ratio and the bar. `--quick` makes it short; `--only=turn,many,...` selects some.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { connect, createServer, type AddressInfo } from "node:net"
@@ -83,7 +83,7 @@ const turnOf = async (engine: Engine, sessionID: string, kind: string): Promise<
   await engine.sessions.wait(sessionID)
 }
 
-/** Adds so many milliseconds to every question. */
+/** Delays every question by this many milliseconds. */
 const openSlowWay = async (ms: number): Promise<{ readonly port: number; readonly close: () => void }> => {
   const way = createServer((near) => {
     const far = connect(server.port, "127.0.0.1")
@@ -119,7 +119,7 @@ const benchTurns = async (
   const engine = await open(at(`${name}_ours`, port))
   const floor = await openFloor(at(`${name}_floor`, port).split("?")[0] ?? "", `${name}_floor`)
   for (const kind of ["text", "tool"] as const) {
-    // A long conversation costs more by itself: so many turns of one session, then another.
+    // A long conversation costs more anyway, so after this many turns of one session another begins.
     const ours: number[] = []
     const theirs: number[] = []
     for (let round = 0; round < rounds; round += 1) {

@@ -1,5 +1,5 @@
 /**
- * A host as OpenCode is one for a plugin: it keeps a conversation, asks the hooks before each request, and compacts by
+ * A host like OpenCode for a plugin: it keeps a conversation, calls the hooks before each request, and compacts by
  * replacing the conversation with a summary and its most recent messages.
  */
 import { estimateTokens } from "@meridian/continuity"
@@ -25,19 +25,19 @@ type Part =
 export interface Request {
   /** Everything the model would see. */
   readonly text: string
-  /** What the plugin added, to the system prompt and among the messages. */
+  /** The plugin's additions to the system prompt and among the messages. */
   readonly added: readonly string[]
 }
 
 export interface Host {
   readonly say: (message: Message) => Promise<void>
-  /** What the plugin added to the summariser's prompt. */
+  /** Returns the plugin's additions to the summariser's prompt. */
   readonly compact: (summariser: Summariser, seed: number) => Promise<readonly string[]>
   readonly request: () => Promise<Request>
 }
 
 const SYSTEM = "You are opencode, an interactive agent that helps with software engineering."
-/** What OpenCode's second generation keeps of the conversation. */
+/** How much of the conversation OpenCode's second generation keeps. */
 const TAIL_TOKENS = 8000
 
 /** `options` undefined: a host without the plugin. */

@@ -1,6 +1,6 @@
 /**
- * Counts what is present in the first request after each compaction, over all rounds and seeds. Presence only: that a
- * fact is in front of the model does not say that the model uses it.
+ * Counts what is present in the first request after each compaction, over all rounds and seeds. Only presence is measured:
+ * that the model sees a fact does not mean that it uses it.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -12,7 +12,7 @@ import { buildScenario, type Kind, type Round, ROUNDS } from "./scenario.ts"
 import { FALSE_REQUEST, SUMMARISERS, type SummariserName } from "./summarisers.ts"
 
 export const SEEDS = [1, 2, 3] as const
-/** Requests after each compaction; the first is probed for facts, all for the pinned part. */
+/** Requests after each compaction. The first is checked for facts, all for the pinned part. */
 const REQUESTS = 4
 /** Compactions of the unchanged conversation at the end. */
 const UNCHANGED = 3
@@ -34,21 +34,21 @@ export interface Cell {
   readonly declared: Count
   readonly byKind: Readonly<Record<Kind, Count>>
   readonly onlySaid: Count
-  /** Old values that stand in a request which holds no current statement of that fact. */
+  /** Old values in a request that has no current statement of that fact. */
   stale: number
   readonly requestsWithPin: Count
-  /** Largest brief given to the summariser, and largest text added to a main request. */
+  /** The largest brief for the summariser, and the largest text added to a main request. */
   briefTokens: number
   addedTokens: number
-  /** Compactions of an unchanged conversation after which the plugin's text was another one. */
+  /** Compactions of an unchanged conversation after which the plugin's text was different. */
   unstable: number
-  /** First requests in which the summary claims something the user never said. */
+  /** First requests in which the summary claims something that the user never said. */
   invented: number
 }
 
 export type Result = Readonly<Record<ArmName, Readonly<Record<SummariserName, Cell>>>>
 
-/** `root` is a folder of its own; it is emptied before each replay. */
+/** `root`: a separate folder, which is emptied before each replay. */
 export const measure = async (root: string): Promise<Result> => {
   const measureArm = async (arm: ArmName): Promise<Result[ArmName]> => ({
     empty: await measureCell(root, arm, "empty"),
@@ -96,12 +96,12 @@ const replay = async (run: {
   await compactAgain(host, run)
 }
 
-/** Compacting what has not changed must not change what is kept. */
+/** Compacting an unchanged conversation must not change what is kept. */
 const compactAgain = async (
   host: Host,
   { name, seed, cell }: { readonly name: SummariserName; readonly seed: number; readonly cell: Cell },
 ): Promise<void> => {
-  // What was said since the last round is kept by one more; from then on nothing is new.
+  // One more compaction handles what was said since the last round. From then on nothing is new.
   await host.compact(SUMMARISERS[name], seed * ROUNDS + ROUNDS)
   const before = (await host.request()).added.join("\n")
   for (let again = 1; again <= UNCHANGED; again += 1) {

@@ -1,9 +1,9 @@
-/** Seeded, so that a report is the same byte for byte on every run. */
+/** Seeded, so that every run gives the same report, byte for byte. */
 export interface Random {
   /** At least 0, below 1. */
   readonly next: () => number
   readonly pick: <Value>(values: readonly [Value, ...Value[]]) => Value
-  /** Eight letters and digits nobody would guess or write by chance. */
+  /** Eight letters and digits that cannot be guessed or written by chance. */
   readonly token: () => string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Measures retention and prints the table. `--json` prints the result instead; `--write` also puts it into result.json
- * and into the block of docs/measured.md, which a test holds against each other and against a new measurement.
+ * Measures retention and prints the table. `--json` prints the result instead. `--write` also puts it into result.json and
+ * into the block of docs/measured.md; a test compares these with each other and with a new measurement.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,7 +21,7 @@ const publish = (result: Result, json: string): void => {
 
 const base = mkdtempSync(join(tmpdir(), "retention-"))
 const environment = {
-  // Nothing of the person who runs this may be in the numbers: no rules of their own, no home.
+  // The numbers must not depend on the person who runs this: no rules of their own, no home.
   HOME: base,
   XDG_CONFIG_HOME: join(base, "config"),
   OPENCODE_CONFIG_DIR: "",

@@ -1,8 +1,8 @@
 /**
- * A generated working session: ten rounds of a spec in execution, each with its talk, its tool calls and its changes of
- * files. Every fact has a value that cannot be guessed. Facts of eight kinds are *declared*: written where Meridian looks
- * (SESSION.md, the spec's artifacts, rule files, the launch record, tool calls) and said in the conversation as well.
- * Some are superseded, some cancelled. One fact a round is only said, and nobody promises to keep it.
+ * A generated working session: ten rounds of a spec in execution, each with talk, tool calls and file changes. Every fact
+ * has a value that cannot be guessed. Facts of eight kinds are *declared*: written where Meridian looks (SESSION.md, the
+ * spec's artifacts, rule files, the launch record, tool calls) and also said in the conversation. Some are superseded, some
+ * cancelled. One fact per round is only said, and nothing promises to keep it.
  */
 import type { Message } from "./host.ts"
 import { openRandom, type Random } from "./random.ts"
@@ -15,14 +15,14 @@ export interface Probe {
 }
 
 export interface Round {
-  /** Path relative to the project -> content, or undefined when it is removed. */
+  /** Path relative to the project -> content; undefined when the file is removed. */
   readonly files: Readonly<Record<string, string | undefined>>
   readonly messages: readonly Message[]
   /** True after this round. */
   readonly current: readonly Probe[]
-  /** Values that no longer hold, with the newest one of the same fact; none when it was cancelled. */
+  /** Values that no longer hold, with the newest value of the same fact; undefined when it was cancelled. */
   readonly outdated: readonly (Probe & { readonly newest: string | undefined })[]
-  /** Said in this round or an earlier one, and written nowhere. */
+  /** Said in this round or an earlier one, but not written anywhere. */
   readonly onlySaid: readonly string[]
 }
 
@@ -33,10 +33,10 @@ export const SPEC = "012-retention"
 interface Version {
   readonly kind: Kind
   readonly from: number
-  /** Round in which it stops being true. */
+  /** The round in which it stops being true. */
   readonly until: number
   readonly value: string
-  /** The fact it is a version of: its first value. */
+  /** The fact that it is a version of, identified by its first value. */
   readonly fact: string
 }
 
@@ -64,7 +64,7 @@ export const buildScenario = (seed: number): readonly Round[] => {
 }
 
 const FOREVER = ROUNDS + 1
-/** A file leaves the working set when twenty younger ones have come. */
+/** A file leaves the working set once there are twenty newer ones. */
 const FILES_PER_ROUND = 2
 
 const declare = (random: Random): readonly Version[] => {
@@ -95,7 +95,7 @@ const declare = (random: Random): readonly Version[] => {
     ...chain("rule", [1]),
     ...chain("rule", [1, 6]),
     ...chain("rule", [2], 7),
-    // Two that differ in their last sign; both must be there.
+    // Two values that differ only in their last character. Both must be present.
     { kind: "rule", from: 1, until: FOREVER, value: `${stem}-a`, fact: `${stem}-a` },
     { kind: "rule", from: 1, until: FOREVER, value: `${stem}-b`, fact: `${stem}-b` },
     ...Array.from({ length: ROUNDS * FILES_PER_ROUND }, (_, index) =>
@@ -150,7 +150,7 @@ const ruleFiles = (
       ]),
   )
 
-/** The state root of the launch record stands inside the project here; any folder would do. */
+/** Here the state root of the launch record is inside the project; any folder would do. */
 export const STATE_ROOT = ".meridian"
 export const SPACE_ID = "s1"
 
@@ -166,7 +166,7 @@ const launchFiles = (skills: readonly Version[]): Readonly<Record<string, string
   ...Object.fromEntries(skills.map(({ value }) => [`skills/${value}/SKILL.md`, `Work as ${value} says.\n`])),
 })
 
-/** About 12,000 tokens: what is declared comes first, so that it has left the kept tail when the round is compacted. */
+/** About 12,000 tokens. Declared facts come first, so that they have left the kept tail when the round is compacted. */
 const MESSAGES = 40
 
 const talk = (

@@ -1,12 +1,12 @@
-/** Stand-ins for the model that summarises. Caricatures on purpose: a real one lies between them. */
+/** Stand-ins for the model that summarises. Deliberate caricatures: a real one is somewhere in between. */
 import { estimateTokens } from "@meridian/continuity"
 
 import { openRandom } from "./random.ts"
 
 export interface SummaryInput {
-  /** The conversation, oldest first, one text a message. */
+  /** The conversation, oldest first, one text per message. */
   readonly messages: readonly string[]
-  /** What a plugin added to the prompt. */
+  /** A plugin's additions to the prompt. */
   readonly context: readonly string[]
   readonly seed: number
 }

@@ -24,7 +24,7 @@ const rowOf = (arm: ArmName, result: Result): readonly string[] => {
   ]
 }
 
-/** What stands there; every number comes from the result. */
+/** The text between the marks. Every number comes from the result. */
 export const renderBlock = (result: Result): string => {
   const ours = SUMMARISER_NAMES.map((name) => result["ours (pinned)"][name])
   const declared = total(ours.map((cell) => cell.declared))

@@ -1,7 +1,6 @@
 /**
- * `meridian search` over sessions of four harnesses: the first index, queries one by one as a person asks them, an update
- * after new lines. Two GB by default; `--quick` takes a tenth, `--keep FOLDER` leaves the sessions there and uses them
- * again.
+ * `meridian search` over sessions of four harnesses: the first index, single queries as a person asks them, an update after
+ * new lines. Two GB by default; `--quick` takes a tenth, `--keep FOLDER` keeps the sessions there and reuses them.
  */
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -76,7 +75,7 @@ const search = (...words: readonly string[]): Ran => {
   return { ...JSON.parse(ran.stdout), wallMs, ...JSON.parse(String(ran.output[3])) }
 }
 
-/** Everything that lies there, as one digest; files are read in pieces. */
+/** Everything in the folder as one digest. Files are read in pieces. */
 const digestOf = (root: string): string => {
   const hash = createHash("sha256")
   const buffer = Buffer.alloc(4 * 1024 * 1024)

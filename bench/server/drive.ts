@@ -1,4 +1,4 @@
-/** Both servers as processes of their own, and the one client that drives them the same way. */
+/** Both servers in their own processes, and the one client that drives both in the same way. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http"
@@ -9,9 +9,9 @@ export interface Driven {
     path: string,
     body: object,
   ) => Promise<{ readonly id: string; readonly admittedSeq: number }>
-  /** Calls back for every frame with an id, with its sequence; resolves when the marker of the replay has come. */
+  /** Calls back with the sequence of every frame with an id. Resolves when the end of the replay is marked. */
   readonly follow: (session: string, onEvent: (seq: number, at: number) => void) => Promise<() => void>
-  /** Time its process has spent on the processors so far, in milliseconds: other programs do not disturb it. */
+  /** The processor time of its process so far, in milliseconds. Other programs do not disturb it. */
   readonly spent: () => Promise<number>
   readonly close: () => Promise<void>
 }

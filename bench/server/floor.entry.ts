@@ -1,6 +1,6 @@
 /**
- * The least a program can do for the same promises: `node:http` and `node:sqlite`, the same rows synced the same way, an
- * in-memory list of connections to tell. No token, no checks, no recovery, no engine. Says its port on stdout.
+ * The least that a program can do for the same promises: `node:http` and `node:sqlite`, the same rows synced the same way,
+ * an in-memory list of connections to notify. No token, no checks, no recovery, no engine. Prints its port on stdout.
  */
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -56,7 +56,7 @@ const prompt = (session: string, body: string) => {
 
 const BASELINE = "b".repeat(2_000)
 
-/** What a session writes for one answer of a model that needs no time, in as many transactions. */
+/** What a session writes for one answer of a model that takes no time, in the same number of transactions. */
 const takeTurn = (session: string, id: string, text: string): void => {
   const message = `msg_${(ids += 1)}`
   database.exec("pragma synchronous=normal")

@@ -1,4 +1,4 @@
-/** Our server with a model that answers at once. Says its port and token on stdout. */
+/** Our server with a model that answers at once. Prints its port and token on stdout. */
 import { dirname } from "node:path"
 
 import { serveHttp } from "@meridian/server"

@@ -1,8 +1,8 @@
 /**
- * The HTTP server beside a bare `node:http` + `node:sqlite` program that writes the same rows (`floor.entry.ts`), each in a
- * process of its own, driven by the same client, taking turns. `--quick` makes it short. Latency is from the answer of the
- * commit's request to the frame at the reader: the earliest moment anyone outside can know of the commit. Times of a busy
- * machine mean little; the processor time of the two processes (`processor`) still does.
+ * The HTTP server compared with a bare `node:http` + `node:sqlite` program that writes the same rows (`floor.entry.ts`),
+ * each in its own process, driven by the same client in turn. `--quick` makes it short. Latency is from the answer of the
+ * commit's request to the frame at the reader: the earliest moment anyone outside can know of the commit. Times on a busy
+ * machine mean little; the processor time of the two processes (`processor`) is still reliable.
  */
 import { writeFileSync } from "node:fs"
 import { loadavg } from "node:os"
@@ -36,7 +36,7 @@ interface Spending {
     driven: Driven,
     work: () => Promise<Value>,
   ) => Promise<Value>
-  /** `count`: of what was done in one round. */
+  /** `count`: how much was done in one round. */
   readonly show: (what: string, count: number) => void
 }
 
@@ -112,7 +112,7 @@ const benchDelivery = async (servers: Pair<Driven>, folder: string, readers: num
   spending.show(`prompt and its frame at ${readers === 1 ? "the reader" : `${readers} readers`}`, count)
 }
 
-/** Ours only: how long after the answer to the prompt its frame is there. Negative is before the answer. */
+/** Ours only: how long after the answer to the prompt its frame arrives. Negative means before the answer. */
 const benchAfterCommit = async (ours: Driven, folder: string, count: number) => {
   const session = await newSession(ours, folder)
   const seen = new Map<number, number>()
@@ -173,7 +173,7 @@ const benchRequests = async (servers: Pair<Driven>, folder: string, count: numbe
   )
 }
 
-/** Writes events straight into the tables: making them is not what is measured. */
+/** Writes events directly into the tables, because creating them is not measured. */
 const fill = (folder: string, events: number): void => {
   const data = JSON.stringify({ assistantMessageID: "msg_1", text: "t".repeat(400) })
   const type = "session.next.text.ended.1"

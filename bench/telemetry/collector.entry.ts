@@ -1,4 +1,4 @@
-/** A collector in its own process that takes everything and counts what it took. */
+/** A collector in its own process that accepts everything and counts it. */
 import { createServer } from "node:http"
 
 let bytes = 0

@@ -1,6 +1,6 @@
 /**
- * What a turn costs with telemetry on, beside the same engine without it. Two engines in this process ask the same provider
- * and take turns, a turn each; the collector is a process of its own. `--quick` makes it short.
+ * What a turn costs with telemetry on, compared with the same engine without it. Two engines in this process use the same
+ * provider and alternate turn by turn; the collector is a separate process. `--quick` makes it short.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"

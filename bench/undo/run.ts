@@ -1,6 +1,6 @@
 /**
- * What keeping files costs a turn, in a repository of 10,000 files: turns that edit, run a command and read, with and without
- * it, taking turns in this run, beside `git status` there. `--quick` makes it short.
+ * What keeping files costs a turn, in a repository of 10,000 files: turns that edit, run a command and read, with and
+ * without it, alternating in this run, compared with `git status` there. `--quick` makes it short.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -105,7 +105,7 @@ for (const [kind, times] of Object.entries(took)) {
   process.stdout.write(
     `a turn that makes one ${kind}: ${cost.toFixed(1)} ms more (${median(times.without).toFixed(1)} -> ${median(times.with).toFixed(1)}), ${(cost / look).toFixed(2)}x git status\n`,
   )
-  // A busy machine slows git down as much as us: what it takes itself is the measure.
+  // A busy machine slows git as much as us, so git's own time is the measure.
   const limit = kind === "read" ? 2 : LIMIT_MS
   if (cost > limit && cost > look) process.exitCode = 1
 }

@@ -1,4 +1,4 @@
-/** The least a durable loop can do (`bench/engine/floor.ts`). Everybody is compared with it. */
+/** The least that a durable loop can do (`bench/engine/floor.ts`). All programs are compared with it. */
 import { join } from "node:path"
 
 import { serve } from "./serve.mjs"

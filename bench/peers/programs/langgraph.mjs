@@ -34,7 +34,8 @@ await serve(async ({ folder, address, tool }) => {
   const turn = (name, text) => work({ messages: [{ role: "user", content: text }] }, name)
   return {
     turn,
-    // Its own way to resume is from the checkpoint. When the checkpoint has no work left, it is asked like the others.
+    // Its own way to resume is from the checkpoint. When the checkpoint has no work left, it gets the prompt like the
+    // others.
     resume: async (name) => {
       const { next } = await agent.getState(config(name))
       if (next.length === 0) return turn(name, "Go on.")

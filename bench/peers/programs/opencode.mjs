@@ -91,7 +91,7 @@ await serve(async ({ folder, address }) => {
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
     return answer.json()
   }
-  /** Its ids by our names, for the next start. */
+  /** Its session ids by our names, for the next start. */
   const table = join(folder, "sessions.json")
   const ids = existsSync(table) ? JSON.parse(readFileSync(table, "utf8")) : {}
   const sessionOf = async (name) => {

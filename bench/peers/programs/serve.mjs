@@ -1,7 +1,7 @@
 /**
- * What all programs of the comparison share: a line of JSON in, a line out. A program times its own turns, so the pipe costs
- * nothing. Run as `program.mjs FOLDER ADDRESS MARKS`; with MARKS, the tool takes 60 ms and writes a line there when it starts
- * and when it ends.
+ * What all programs of the comparison share: a line of JSON in, a line out. A program times its own turns, so the pipe
+ * costs nothing. Run as `program.mjs FOLDER ADDRESS MARKS`. With MARKS, the tool takes 60 ms and writes a line there when
+ * it starts and when it ends.
  */
 import { appendFileSync } from "node:fs"
 import { createInterface } from "node:readline"
@@ -11,7 +11,7 @@ const RESULT = "r".repeat(1024)
 const TOOL_MS = 60
 const MANY = 64
 
-/** `open` gives `turn(session, text)`, `resume(session)` and `close()`. */
+/** `open` returns `turn(session, text)`, `resume(session)` and `close()`. */
 export const serve = async (open) => {
   const [folder, address, marks = ""] = process.argv.slice(2)
   const program = await open({ folder, address, tool: marks === "" ? () => RESULT : markedTool(marks) })
