@@ -1,6 +1,6 @@
 /**
- * The shipped `meridian acp` with the official library as its client: what an editor would see. Every message that arrives
- * is checked by the library's own schemas before it reaches a handler.
+ * The shipped `meridian acp` with the official library as its client: what an editor would see. The library's own schemas
+ * check every message before it reaches a handler.
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
@@ -27,7 +27,7 @@ export interface AcpClient {
   readonly child: ChildProcess
   readonly updates: readonly SessionNotification[]
   readonly questions: readonly RequestPermissionRequest[]
-  /** Resolves with the first update, heard already or not, that fits. */
+  /** Resolves with the first matching update, past or future. */
   readonly heard: (fits: (update: SessionUpdate) => boolean) => Promise<SessionUpdate>
   readonly asked: (count: number) => Promise<void>
   readonly stderr: () => string
@@ -36,7 +36,7 @@ export interface AcpClient {
   readonly open: (cwd: string, session?: string) => Promise<string>
   readonly say: (session: string, text: string) => Promise<string>
   readonly kill: () => Promise<void>
-  /** Closes its input, as an editor does that ends. */
+  /** Closes its input, like an editor that ends. */
   readonly end: () => Promise<number | null>
 }
 
@@ -44,7 +44,7 @@ export interface AcpOptions {
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
   readonly capabilities?: ClientCapabilities
-  /** How a question is answered; without it none ever is. */
+  /** How questions are answered. Without it, none ever is. */
   readonly answer?: (
     question: RequestPermissionRequest,
   ) => RequestPermissionResponse | Promise<RequestPermissionResponse>

@@ -1,4 +1,4 @@
-/** The protocol's own JSON schema, for messages of an agent. */
+/** The protocol's own JSON schema, for messages from an agent. */
 import { readFileSync } from "node:fs"
 
 import { Validator } from "@cfworker/json-schema"
@@ -14,7 +14,7 @@ const VALIDATORS = {
   response: validatorOf("AgentResponse"),
 } as const
 
-/** Nothing, or what is wrong with one line of an agent's output. */
+/** What is wrong with one line of an agent's output; empty when nothing is. */
 export const complaintAbout = (line: string): readonly string[] => {
   if (line.trim() === "") return []
   const message: unknown = JSON.parse(line)

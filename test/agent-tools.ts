@@ -1,4 +1,4 @@
-/** The tools an agent is offered over MCP, in the order of their names. */
+/** The tools that an agent is offered over MCP, in the order of their names. */
 export const AGENT_TOOLS: readonly string[] = [
   "doctor",
   "expand",

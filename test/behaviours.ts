@@ -1,4 +1,7 @@
-/** Every promise of the five seeds and of later issues, in one table. Tests cite the ids; an id neither cited nor owed fails `npm test`. */
+/**
+ * Every promise of the five seeds and of later issues, in one table. Tests cite the ids. An id that is neither cited nor
+ * owed fails `npm test`.
+ */
 import { BUDGET_BEHAVIOURS } from "./behaviours/budgets.ts"
 import { CHILDREN_BEHAVIOURS } from "./behaviours/children.ts"
 import { CLUSTER_BEHAVIOURS } from "./behaviours/cluster.ts"

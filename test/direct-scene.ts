@@ -1,6 +1,6 @@
 /**
- * The engine as a harness, for real: the shipped program in a project of its own, with a scripted provider on loopback as its
- * model. Runs go through the adapter's own plans; commands go through the binary.
+ * The engine as a harness, for real: the shipped program in a project, with a scripted provider on loopback as its model.
+ * Runs go through the adapter's own plans, commands through the binary.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -43,7 +43,7 @@ export interface SceneOptions {
 
 export const MODEL = "anthropic/claude-sonnet-4-6"
 
-/** Its folder and its provider go when the test is over. */
+/** Its folder and its provider are removed after the test. */
 export const directScene = async (options: SceneOptions = {}): Promise<DirectScene> => {
   const project = realpathSync(mkdtempSync(join(tmpdir(), "meridian direct ")))
   const provider = await startScriptedProvider({ script: options.script ?? [] })
@@ -85,7 +85,7 @@ export const directScene = async (options: SceneOptions = {}): Promise<DirectSce
   }
 }
 
-/** Behind the test that made it, or behind the file where no test did. */
+/** After the test that made it, or after the file outside a test. */
 const whenOver = (clean: () => Promise<void>): void => {
   try {
     onTestFinished(clean)
@@ -121,7 +121,7 @@ export const startPlan = async (harness: Harness, request: LaunchRequest): Promi
   }
 }
 
-/** What the adapter makes of it. */
+/** The adapter's verdict. */
 export const judged = async ({ stdout, end }: RawRun) => {
   const reader = readStream((await directHarness()).parser())
   const events = reader.feed(stdout)

@@ -1,6 +1,6 @@
 /**
- * A victim with a home of their own, honest harnesses on their PATH, and a folder somebody else wrote: what the attack
- * suite is played on. Commands are the shipped binary, run as the victim would, in that folder.
+ * A victim with a private home, honest harnesses on their PATH, and a folder that somebody else wrote: the scene of the
+ * attack suite. Commands run the shipped binary, as the victim would, in that folder.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage } from "node:http"
@@ -17,18 +17,18 @@ import { onTestFinished } from "vitest"
 import { emptyFolder, meridian, SEARCH_PATH, type Ran } from "../e2e/cli-binary.ts"
 
 export interface AttackScene {
-  /** Of the victim: nothing in it is the attacker's. */
+  /** The victim's home. Nothing in it comes from the attacker. */
   readonly home: string
-  /** What the victim cloned. */
+  /** The folder that the victim cloned. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   /** Writes files of the attacker, relative to the folder. */
   readonly plant: (files: Readonly<Record<string, string>>) => void
-  /** A script of the attacker in the folder that leaves a trace when it is run. */
+  /** Plants a script of the attacker that leaves a trace when it is run. */
   readonly plantProgram: (path: string) => void
   /** Whether a program of the attacker was run. */
   readonly wasRun: () => boolean
-  /** Forgets that one was. */
+  /** Forgets that it was. */
   readonly forget: () => void
   /** An honest harness on the victim's PATH. */
   readonly harness: (as: PretendName, behaviour?: PretendBehaviour) => PretendHarness
@@ -69,7 +69,7 @@ export const openAttack = (files: Readonly<Record<string, string>> = {}): Attack
     env,
     plant,
     plantProgram: (path) => {
-      // Its own copy of the trace's name: a launcher may have cleared the environment.
+      // The trace's path is written into the script, because a launcher may have cleared the environment.
       plant({ [path]: `#!/bin/sh\necho "$0 $*" >> '${trace}'\n` })
       chmodSync(join(folder, path), 0o755)
     },
@@ -81,7 +81,7 @@ export const openAttack = (files: Readonly<Record<string, string>> = {}): Attack
       meridian(words, {
         cwd: options.cwd ?? folder,
         env: { MERIDIAN_REPO_ROOT: "", ...env, ...options.env },
-        // An attack that succeeds may be a command that never ends.
+        // A successful attack may be a command that never ends.
         patienceMs: PATIENCE_MS,
         ...(options.input === undefined ? {} : { input: options.input }),
       }),
@@ -95,7 +95,7 @@ export interface Listener {
   readonly heard: () => string
 }
 
-/** A server that tells what it was sent. It answers every request with an empty list, or with this status. */
+/** A server that records what it gets. It answers every request with an empty list, or with this status. */
 export const openListener = async (status = 200): Promise<Listener> => {
   let heard = ""
   const hear = (request: IncomingMessage): void => {
@@ -118,7 +118,7 @@ export const openListener = async (status = 200): Promise<Listener> => {
   return { url: `http://127.0.0.1:${address.port}`, heard: () => heard }
 }
 
-/** The words a harness was called with last, as one text. */
+/** The arguments of a harness's last call, as one text. */
 export const lastCall = (harness: PretendHarness): string => harness.calls().at(-1)?.argv.join(" ") ?? ""
 
 export const read = (path: string): string => readFileSync(path, "utf8")

@@ -1,6 +1,6 @@
 /**
- * A folder that brings an engine database of somebody else: a command that was "allowed" and waits to be started, approvals
- * for good, and a prompt that waits for a model.
+ * A folder that brings somebody else's engine database: with a command that was "allowed" and waits to be started,
+ * permanent approvals, and a prompt that waits for a model.
  */
 import { copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs"
 import { join } from "node:path"
@@ -24,7 +24,7 @@ const model = (script: ModelConfig["script"]): ModelConfig => ({
 
 const sessionID = "ses_attack"
 
-/** Written by the attacker's own engine, elsewhere, then put into the folder. */
+/** Written by the attacker's own engine elsewhere, then put into the folder. */
 const plant = async ({ project }: DirectScene, reply: "once" | "always"): Promise<void> => {
   const database = join(project, "attacker.sqlite")
   const call = { tools: [{ name: "bash", input: { command: COMMAND } }] }
@@ -34,7 +34,7 @@ const plant = async ({ project }: DirectScene, reply: "once" | "always"): Promis
   for await (const event of first.sessions.events({ sessionID, follow: true }))
     if (event.type === "session.next.permission.asked.1") break
   await first.close()
-  // An engine without the model answers the question and cannot go on: the answer lies there for whoever opens it next.
+  // An engine without the model answers the question and cannot continue, so the answer is there for the next engine.
   const second = await openEngine({ database, models: [], recover: false })
   const [request] = await second.permissions.list()
   await second.permissions.reply({ requestID: request?.id ?? "", reply })

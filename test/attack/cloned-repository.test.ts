@@ -1,4 +1,4 @@
-/** What a cloned folder's configuration tries to decide for whoever works in it: programs, addresses, variables. */
+/** What a cloned folder's configuration tries to decide for people who work in it: programs, addresses, variables. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -183,7 +183,7 @@ describe("a provider named by the folder", () => {
 const table = (name: string, url: string, variable: string): string =>
   `[providers.${name}]\nbase_url = "${url}/v1"\napi_key_env = "${variable}"\nmodels = ["m", "claude-sonnet-4-6"]\n`
 
-/** Into the user's own configuration. */
+/** Writes into the user's own configuration. */
 const own = ({ home }: AttackScene, text: string): void => {
   const path = join(home, ".config/meridian/config.toml")
   mkdirSync(dirname(path), { recursive: true })

@@ -1,4 +1,7 @@
-/** A model of Direct that a folder has turned against its user: it writes what other agents obey, and runs what it may not. */
+/**
+ * A model of Direct that a folder has turned against its user: it writes files that other agents obey, and runs forbidden
+ * commands.
+ */
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"

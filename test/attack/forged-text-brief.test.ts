@@ -1,4 +1,4 @@
-/** Lists of work, reports, file names and decisions in a brief: bullets under our headings, whatever they say. */
+/** Todo lists, reports, file names and decisions in a brief: bullets under our headings, whatever they contain. */
 import { renderBrief, renderPinned, type Fact, type FactKind } from "@meridian/continuity"
 import type { Reply, ScriptRequest } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
@@ -19,7 +19,7 @@ const KINDS: readonly FactKind[] = [
   "commit",
 ]
 
-/** By which a host or a model tells who speaks. */
+/** Tags by which a host or a model recognises the speaker. */
 const TAG = /<\s*\/?\s*(?:system|user|assistant|human|developer|tool)[a-z-]*\b[^>]*>/i
 
 describe.each(FORGERIES)("%s", (_what, text) => {

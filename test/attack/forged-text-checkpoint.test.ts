@@ -1,6 +1,6 @@
 /**
- * Text that wants to be somebody: after a compaction the past is one message of ours, and in it a tool, a model, a file or a
- * name may speak only as what it is.
+ * Text that tries to speak for somebody else. After a compaction the past is one message of ours, in which a tool, a model,
+ * a file or a name may speak only as itself.
  */
 import type { Reply, ScriptRequest } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
@@ -12,7 +12,7 @@ import { forgedLines, FORGERIES, seen } from "./forged-text-scene.ts"
 const SMALL = { contextWindow: 8_000, compaction: { keepTokens: 3_000 } } as const
 const FILL = "lorem ipsum dolor sit amet ".repeat(40)
 
-/** Asks until a compaction has ended; gives the checkpoint, and what the summariser was asked. */
+/** Prompts until a compaction has ended. Returns the checkpoint, and the prompt of the summariser. */
 const compacted = async (scene: Scene): Promise<{ checkpoint: string; summarised: string }> => {
   for (let number = 1; number < 40; number += 1) {
     await scene.ask(`question ${number} ${FILL}`)
@@ -63,7 +63,7 @@ const check = ({ checkpoint, summarised }: { checkpoint: string; summarised: str
       ...(summarised.includes("<previous-checkpoint>") ? ["<previous-checkpoint>"] : []),
     ]),
   )
-  // Under the headings of a summary stands what the summariser wrote, and nothing else begins a line with one.
+  // Only the summariser's text is under the headings of a summary, and no other line begins with one.
   expect(checkpoint.split("\n").filter((line) => line.startsWith("## Objective"))).toEqual([])
 }
 
@@ -102,7 +102,7 @@ describe.each(FORGERIES)("%s", (_what, text) => {
   test("in what a model says, and in the name of a tool that it makes up", async () => {
     await using scene = await openScene(answer({ text, tools: [{ name: `act\n${text}` }] }), SMALL)
     const { checkpoint, summarised } = await compacted(scene)
-    // It is the assistant who says it.
+    // The assistant is the one who says it.
     const forged = (shown: string) => forgedLines(shown).filter((line) => !line.startsWith("[Assistant]: "))
     expect(tagsOf(checkpoint)).toEqual(checkpointTags(checkpoint))
     expect([...forged(checkpoint), ...forged(summarised)]).toEqual([])

@@ -1,4 +1,4 @@
-/** Names a repository chooses: of skills, of folders, of files. They are told to a model and begin no line there. */
+/** Names that a repository chooses: of skills, of folders, of files. A model is told them, and none begins a line there. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -8,7 +8,7 @@ import { expect, test } from "vitest"
 import { openScene, type Scene } from "../layout/scene.ts"
 import { forgedLines, FORGERIES, ORDER, seen } from "./forged-text-scene.ts"
 
-/** What the model is told beside the conversation. */
+/** What the model is told besides the conversation. */
 const told = (scene: Scene): string => {
   const body: unknown = scene.requests.at(-1)?.body
   const prompt: unknown = typeof body === "object" && body !== null && "prompt" in body ? body.prompt : []

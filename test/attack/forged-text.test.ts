@@ -1,12 +1,12 @@
 /**
  * Words in a project's files that try to pass for somebody else's: a role, a tag of the host, a heading of the brief, an
- * order in characters nobody sees. They reach a model only as the words of one bullet.
+ * order in invisible characters. They reach a model only as the words of one bullet.
  */
 import { expect, test } from "vitest"
 
 import { openAttack, type AttackScene } from "./attack-scene.ts"
 
-/** What the hook of a host would put before the model, and what a person reads. */
+/** What a host's hook would show to the model, and what a person reads. */
 const told = async (scene: AttackScene): Promise<readonly string[]> => {
   const input = JSON.stringify({
     hook_event_name: "SessionStart",
@@ -23,7 +23,7 @@ const told = async (scene: AttackScene): Promise<readonly string[]> => {
   return answers
 }
 
-/** One log entry whose open work is this. */
+/** A log entry with this open work. */
 const sessionLog = (text: string): string =>
   `[Focus: payments] 2026-11-01\n- Objective: keep the ledger right\n- Open Work: fix it ${text}\n`
 
@@ -45,7 +45,7 @@ test.each(TAGS)("%s opens no tag of a host", async (tag) => {
   }
 })
 
-/** Every sign that ends a line somewhere. */
+/** Every character that ends a line in some program. */
 const LINE_ENDS = ["\n", "\u2028", "\u2029", "\u0085", "\u000b", "\u000c"]
 
 test("no sign that ends a line somewhere opens a heading or a role", async () => {

@@ -1,6 +1,6 @@
 /**
- * Repositories that name programs for git to run. Each is shown to work on a plain git first; the look-only command lines,
- * and the variables for harnesses that run git themselves, must start none of them.
+ * Repositories that name programs for git to run. Each attack is first shown to work on plain git. The look-only command
+ * lines, and the variables for harnesses that run git themselves, must start none of them.
  */
 import { execFileSync, spawnSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
@@ -62,7 +62,7 @@ const repository = (): Repository => {
   }
 }
 
-/** What a hostile repository brings, and the command that would run it. */
+/** What a hostile repository contains, and the command that would run it. */
 const ATTACKS: Readonly<Record<string, readonly [Looking, (repository: Repository) => void]>> = {
   "a file system monitor": ["status", ({ git, evil }) => void git("config", "core.fsmonitor", evil)],
   "a file system monitor of an included file": [
@@ -190,7 +190,7 @@ const ATTACKS: Readonly<Record<string, readonly [Looking, (repository: Repositor
   ],
 }
 
-/** A signature nobody made, on the last commit. */
+/** A forged signature on the last commit. */
 const signHead = ({ git, folder, env }: Repository): void => {
   const commit = git("cat-file", "commit", "HEAD").replace(
     "\n\n",
@@ -205,7 +205,7 @@ const signHead = ({ git, folder, env }: Repository): void => {
   git("update-ref", "HEAD", made.stdout.trim())
 }
 
-/** As the engine runs it: asked for the drivers first. */
+/** As the engine runs it: first asks for the drivers. */
 const look = ({ folder, env }: Repository, name: Looking) => {
   const asked = spawnSync("git", [...DRIVER_QUERY], { cwd: folder, env, encoding: "utf8" })
   const hardened = lookOnlyGit(["git", name], readDrivers(asked.stdout))
@@ -230,7 +230,7 @@ describe("git that only looks", () => {
       plant(made)
       made.forget()
       spawnSync("git", [command], { cwd: made.folder, env: made.env })
-      // Without this the case would show nothing.
+      // Without this the case would prove nothing.
       expect(made.wasRun()).toBe(true)
       made.forget()
       look(made, command)

@@ -1,6 +1,6 @@
 /**
- * A real server with little memory and a log that is larger than it, for clients that have a token and mean harm. Events are
- * written straight into the tables: making them is not what is tested.
+ * A real server with little memory and a larger log, for hostile clients with a token. Events are written directly into the
+ * tables, because creating them is not what is tested.
  */
 import { readFileSync, rmSync } from "node:fs"
 import { connect, type Socket } from "node:net"
@@ -21,7 +21,7 @@ export interface HttpAttack {
   readonly client: Client
   readonly port: number
   readonly token: string
-  /** Sends a request and never reads what comes back. */
+  /** Sends a request and never reads the answer. */
   readonly deafRequest: (path: string) => Socket
   /** Resident memory of the server, in bytes. */
   readonly memory: () => number
@@ -67,13 +67,13 @@ export const openHttpAttack = async (options: {
 
 const MEBIBYTE = 1024 * 1024
 
-/** So many texts of so many mebibytes behind the first event of the session. */
+/** This many texts of this many mebibytes after the first event of the session. */
 export const fillLog = (database: DatabaseSync, count: number, mebibytes: number): void => {
   const data = JSON.stringify({ assistantMessageID: "msg_1", text: "x".repeat(mebibytes * MEBIBYTE) })
   append(database, count, () => ["session.next.text.ended.1", data])
 }
 
-/** So many prompts of so many mebibytes that wait until somebody wakes the session. */
+/** This many prompts of this many mebibytes, which wait until the session is woken. */
 export const fillInputs = (database: DatabaseSync, count: number, mebibytes: number): void => {
   const prompt = { text: "x".repeat(mebibytes * MEBIBYTE) }
   const insert = database.prepare(

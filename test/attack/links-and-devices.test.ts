@@ -1,4 +1,4 @@
-/** Names that are ours and content that is not: pipes, devices, links out of the folder, files without end. */
+/** Our names with foreign content: pipes, devices, links out of the folder, endless files. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -175,7 +175,7 @@ const namesIn = (stdout: string): readonly string[] =>
   [...stdout.matchAll(/"name":"([^"]*)"/g)].map(([, name = ""]) => name)
 
 describe("state", () => {
-  /** A space the victim made, as an attacker would like to change it. */
+  /** A space that the victim made, as an attacker would like to change it. */
   const withSpace = async () => {
     const scene = openAttack()
     const claude = scene.harness("claude")

@@ -1,4 +1,4 @@
-/** Agents that try to start something that may do more than they may: by the command, by its variables, by MCP. */
+/** Agents that try to start something with more rights than their own: by the command, by its variables, by MCP. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -15,7 +15,7 @@ import { openAttack, type AttackScene } from "./attack-scene.ts"
 const TIERS = ["read-only", "workspace-write", "full-access", "danger"] as const
 type Tier = (typeof TIERS)[number]
 
-/** A scene inside a run of this tier: the variables its harness was given, and its row in the log. */
+/** A scene inside a run of this tier, with the variables of its harness and its row in the log. */
 const inside = async (tier: Tier) => {
   const scene = openAttack()
   const claude = scene.harness("claude")

@@ -8,7 +8,7 @@ import { lastCall, openAttack, type AttackScene } from "./attack-scene.ts"
 
 const SPAWN = ["run", "spawn", "-p", "hi"]
 
-/** What a harness was told it may do, as its own flags say it. */
+/** What a harness may do, according to its own flags. */
 const tierOf = (words: string): string => {
   if (/--dangerously|--auto/.test(words)) return "danger"
   if (/Bash,|=Bash|,Bash(,|$)|danger-full-access/.test(words)) return "full-access"
@@ -127,7 +127,7 @@ describe("records that came with the folder", () => {
   const AT = "2026-11-16T08:00:00.000Z"
   const line = (fields: object): string => `${JSON.stringify({ v: 1, ...fields })}\n`
 
-  /** A chat and a run of it, as somebody else says they were. */
+  /** A chat and a run in it, as somebody else describes them. */
   const records = (chat: object, run: object = {}): Readonly<Record<string, string>> => ({
     ".meridian/.spaces/s1/space.json": JSON.stringify({
       schema_version: 1,

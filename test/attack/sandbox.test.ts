@@ -1,6 +1,6 @@
 /**
- * Escapes that must fail inside: each is a command line that tries to reach something outside. They are run as a harness, in a
- * worktree, as a check, and as a command of the engine. A canary outside shows what got through.
+ * Escapes that must fail inside: each is a command line that tries to reach something outside. They are run as a harness,
+ * in a worktree, as a check, and as a command of the engine. A canary outside shows what got through.
  */
 import { execFileSync, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -16,7 +16,7 @@ import { openSandboxScene, testSandbox } from "../scene/sandbox.ts"
 
 const SECRET = "canary-in-a-cage"
 
-/** What each would leave behind: the secret in the project, or a file outside of it. */
+/** What each would leave behind: the secret in the project, or a file outside it. */
 const ESCAPES: Readonly<Record<string, string>> = {
   "reads a key": "cat ~/.ssh/id",
   "reads a key by its mounted path": 'cat "/proc/self/root$HOME/.ssh/id"; cat "/proc/$$/cwd/../.ssh/id"',
@@ -104,7 +104,7 @@ const openCage = (more = "") => {
   return { scene, env, outside, asked }
 }
 
-/** All of them in one script; what each says goes into a file of its own. */
+/** All of them in one script. The output of each goes into its own file. */
 const script = (folder: string): string =>
   Object.values(ESCAPES)
     .map((escape, index) => `( cd ${folder}; ${escape} ) > ${folder}/said-${index} 2>&1 </dev/null`)
@@ -113,7 +113,7 @@ const script = (folder: string): string =>
 const named = (folder: string): readonly string[] =>
   Object.keys(ESCAPES).filter((_, index) => {
     const said = readFileSync(join(folder, `said-${index}`), "utf8")
-    // The passwords of the machine are nobody's canary.
+    // The passwords of the machine are not our canary.
     return said.includes(SECRET) || /^root:[^:]*:\d+:/m.test(said)
   })
 
@@ -179,7 +179,7 @@ testSandbox(
         { use: { network, writable: [] }, place, env: all, directory: scene.project, isAlone: false },
         ["sh", "-c", `${asFile(scene, scene.project)}; ${reach}`],
       )
-      // `execFile` would block the server that is asked.
+      // `execFile` would block the server that it asks.
       const { promise, resolve } = Promise.withResolvers<void>()
       spawn(program, args, { env: all, stdio: "ignore" }).once("close", () => resolve())
       await promise

@@ -1,4 +1,4 @@
-/** A model that is led astray looks for keys: in the environment of its tools, and by giving them another form. */
+/** A misled model looks for keys: in the environment of its tools, and by giving them another form. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 

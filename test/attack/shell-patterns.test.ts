@@ -1,6 +1,6 @@
 /**
- * Commands that an allowed pattern covers, run by a real bash that tells everything it does. A grammar makes lines that come
- * close to the edge; whatever the matcher lets through must run the allowed program, once, with the words the matcher saw,
+ * Commands that an allowed pattern covers, run by a real bash that reports everything it does. A grammar makes lines close
+ * to the edge. Whatever the matcher lets through must run the allowed program, once, with the words that the matcher saw,
  * and nothing else.
  */
 import { spawnSync } from "node:child_process"
@@ -24,8 +24,8 @@ writeFileSync(
 chmodSync(join(bin, "ok"), 0o755)
 
 /**
- * Each line in a bash of its own, which finds nothing but `ok`: whatever else it looks for is noted, builtins too, since
- * they are switched off. The room holds files for globs to find and must be the same afterwards.
+ * Each line runs in its own bash, which finds nothing but `ok`. Everything else it looks for is recorded, even builtins,
+ * because they are switched off. The room contains files for globs to find and must be unchanged afterwards.
  */
 const JAIL = `
 command_not_found_handle() { /usr/bin/printf 'RAN %s\\001\\002' "$1" >> '${record}'; }
@@ -113,7 +113,7 @@ test(`of ${LINES} lines, those a pattern allows run the allowed program with the
     return JSON.stringify(ran) === JSON.stringify([wordsOf(text)]) ? [] : [{ text, ran }]
   })
   expect([seed, misread]).toEqual([seed, []])
-  // Neither everything nor nothing: the grammar comes close to the edge from both sides.
+  // Neither everything nor nothing: the grammar approaches the edge from both sides.
   expect(allowed.length).toBeGreaterThan(LINES / 50)
   expect(allowed.length).toBeLessThan(LINES / 2)
 })
@@ -133,7 +133,7 @@ test("the jail tells when something else runs, so that silence means something",
   ])
 })
 
-/** Found by hand: each ran a command behind an allowed beginning in 0.1.0, or could have. */
+/** Found by hand: each ran a command after an allowed beginning in 0.1.0, or could have. */
 test.each([
   "ok ${x:='$''(id)'} ${x@P}",
   "ok $[x]",

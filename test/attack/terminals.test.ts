@@ -1,4 +1,6 @@
-/** Names, reports and records that try to command the terminal they are shown on. Every command, on a real terminal. */
+/**
+ * Names, reports and records that try to command the terminal on which they are shown. Every command, on a real terminal.
+ */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -8,16 +10,16 @@ import { BINARY } from "../e2e/cli-binary.ts"
 import { openPseudoTerminal } from "../e2e/pseudo-terminal.ts"
 import { openAttack, type AttackScene } from "./attack-scene.ts"
 
-/** Clears the screen, sets the title, rings, hides, turns the writing, and speaks the 8-bit forms of the same. */
+/** Clears the screen, sets the title, rings, hides text, reverses its direction, and uses the 8-bit forms of the same. */
 const EVIL =
   "\u001b[2J\u001b]0;pwned\u0007\u001b[31mred\u001b[8m\u009b2J\u009d0;x\u009c\u202egpj\u0008\u0000\u007f"
 const FORGED = `x${EVIL}`
 
-/** What a terminal obeys; the pseudo-terminal itself adds only carriage returns. */
+/** What a terminal obeys. The pseudo-terminal itself adds only carriage returns. */
 // oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
 const OBEYED = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u
 
-/** For TOML and YAML, whose strings may not hold control characters as they are. */
+/** For TOML and YAML, whose strings may not contain raw control characters. */
 const quoted = (text: string): string =>
   JSON.stringify(text).replaceAll(
     /[\u007f-\u009f]/g,
@@ -26,7 +28,7 @@ const quoted = (text: string): string =>
 
 const line = (fields: object): string => `${JSON.stringify(fields)}\n`
 
-/** A space whose every text an attacker wrote. */
+/** A space in which an attacker wrote every text. */
 const hostileState = (): Readonly<Record<string, string>> => {
   const at = "2026-11-16T08:00:00.000Z"
   const space = ".meridian/.spaces/s1"
@@ -87,11 +89,11 @@ const hostileState = (): Readonly<Record<string, string>> => {
   }
 }
 
-/** Every byte a terminal got, and how the command ended. */
+/** Every byte that a terminal got, and how the command ended. */
 const onTerminal = async (scene: AttackScene, words: readonly string[], answer?: string) => {
   const terminal = openPseudoTerminal(process.execPath, [BINARY, ...words], {
     cwd: scene.folder,
-    // Live lines move the cursor by sequences of our own; without them, every one found is somebody else's.
+    // Live lines move the cursor with our own sequences. Without them, every sequence found is foreign.
     env: { ...scene.env, TERM: "dumb" },
     columns: 240,
     rows: 60,

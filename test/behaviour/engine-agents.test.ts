@@ -35,7 +35,7 @@ const ask = async ({ engine }: EngineScene, text = "go"): Promise<void> => {
   await engine.sessions.wait(sessionID)
 }
 
-/** Everything a request says in the role of the system, but for its opening. */
+/** Everything in a request with the role system, except its opening. */
 const remarks = ({ requests }: EngineScene, at = -1): readonly string[] =>
   (requests.at(at)?.prompt ?? [])
     .slice(2)
@@ -94,7 +94,7 @@ describe("steps", () => {
     ])
     expect((await scene.engine.sessions.get(sessionID)).status).toBe("idle")
     await ask(scene, "again")
-    // The reminder was for one request: nothing of it is left, and the tools are back.
+    // The reminder was for one request. It is gone, and the tools are back.
     expect([remarks(scene), scene.requests.at(-1)?.tools.length]).toEqual([
       [],
       scene.requests[0]?.tools.length,
@@ -117,7 +117,7 @@ describe("steps", () => {
         "session.next.tool.success.1",
         "session.next.tool.failed.1",
       ])
-      // Whoever runs it again gives it its steps again.
+      // Running it again gives it its steps again.
       await codeOf(scene.engine.sessions.run(sessionID))
       expect(scene.requests).toHaveLength(4)
     },
@@ -137,7 +137,7 @@ describe("steps", () => {
       for await (const event of sessions.events({ sessionID, follow: true }))
         if (event.type === "session.next.step.started.1" && scene.requests.length === 2) break
       const reopened = await scene.reopen()
-      // The first turn counts, the one that was cut off does not: two are left.
+      // The first turn counts and the one that was cut off does not, so two are left.
       expect(await codeOf(reopened.sessions.run(sessionID))).toBe("TURN_LIMIT")
       expect(scene.requests.map(({ tools }) => tools.length > 0)).toEqual([true, true, true, false])
     },
@@ -259,7 +259,7 @@ describe("a switch of agents", () => {
       expect(remarks(scene).slice(2)).toEqual([expect.stringMatching(/agent poet .*: Writes verse\./)])
       const before = scene.requests.at(-1)?.prompt ?? []
       await ask(scene, "once more")
-      // What was told once stays where it was told.
+      // What was told once stays in its place.
       expect(scene.requests.at(-1)?.prompt.slice(0, before.length)).toEqual(before)
     },
     "a switch is told once, in its place, also after a reopen",

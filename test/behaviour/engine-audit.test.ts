@@ -1,4 +1,4 @@
-/** Defects an audit of the built engine found, so that they stay away. */
+/** Defects that an audit of the built engine found, so that they stay away. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** No way to overspend: the caps of a session and the breakers beside them. */
+/** No way to overspend: the caps of a session, and the breakers beside them. */
 import type { Engine, EngineOptions } from "@meridian/engine"
 import { describe, expect } from "vitest"
 
@@ -20,7 +20,7 @@ import { verifies } from "../verifies.ts"
 
 const sessionID = "ses_test"
 const go = { sessionID, prompt: { text: "go" } }
-/** A dollar for each million tokens: 100,000 of them are ten cents. */
+/** A dollar per million tokens: 100,000 tokens are ten cents. */
 const PRICE = { input: 1, output: 1 }
 let nextInput = 0
 const acting = (tokens = 100_000): Answer => ({
@@ -95,7 +95,7 @@ const wasTold = (asked: readonly ModelRequest[], words: string): boolean =>
 const standing = async (engine: Engine) => {
   for (;;) {
     const { status, waitingFor } = await engine.sessions.get(sessionID)
-    // The question is there before its drain has ended.
+    // The question exists before its drain has ended.
     if (status !== "running") return [status, waitingFor]
     // oxlint-disable-next-line eslint/no-await-in-loop -- looked at again
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -116,7 +116,7 @@ describe("caps", () => {
     expect(question).toMatchObject({ kind: "budget", other: true, detail: { measure: "cost", cap: 0.25 } })
     expect(question.text).toContain("0.3 dollars of 0.25 dollars")
     expect(await standing(engine)).toEqual(["waiting", "budget"])
-    // At most a turn over the cap.
+    // At most one turn over the cap.
     expect(asked).toHaveLength(3)
     await engine.questions.reply({ requestID: question.id, answer: "raise" })
     await engine.sessions.wait(sessionID)
@@ -157,7 +157,7 @@ describe("caps", () => {
       expect(await questionIn(engine)).toMatchObject({ detail: { measure: "timeMs" } })
       const { timeMs } = await spent(engine)
       expect(timeMs).toBeGreaterThanOrEqual(30)
-      // Waiting for an answer is no work.
+      // Waiting for an answer is not work.
       const again = await scene.reopen()
       expect((await spent(again)).timeMs).toBe(timeMs)
     },
@@ -318,7 +318,7 @@ describe("caps", () => {
     const texts = (request: ModelRequest | undefined) => JSON.stringify(request?.prompt ?? [])
     expect(texts(asked[9])).not.toContain("What is left of the budget")
     expect(texts(asked[10])).toContain("10 turns of 20 turns (50 % used)")
-    // Behind everything that was there before: the cached prefix stays as it was.
+    // After everything that was there before, so the cached prefix stays unchanged.
     const [before, after] = [asked[9]?.prompt ?? [], asked[10]?.prompt ?? []]
     expect(after.slice(0, before.length)).toEqual(before)
     expect(texts(asked.at(-1)).match(/10 turns of 20 turns/g)).toHaveLength(1)
@@ -353,7 +353,7 @@ describe("caps", () => {
     const { engine } = scene
     await engine.sessions.prompt(go)
     await held.reached
-    // Used up already, and asked about only when the tool has ended.
+    // The budget is already used up, but the question comes only after the tool has ended.
     expect([(await spent(engine)).turns, await engine.questions.list()]).toEqual([1, []])
     held.open()
     await questionIn(engine)
@@ -361,7 +361,7 @@ describe("caps", () => {
   })
 
   verifies("cap.compaction", async () => {
-    // The summary alone costs more than is left.
+    // The summary alone costs more than what is left.
     const summary: Answer = { text: "## Objective\ngo", usage: { input: 500_000, output: 0 } }
     await using scene = await openCompacting({ budget: { maxCost: 0.3 }, summary })
     const { engine } = scene
@@ -464,7 +464,7 @@ describe("breakers", () => {
     expect(types.filter((type) => type === "compaction.ended")).toHaveLength(5)
     expect(types.filter((type) => type === "warned")).toHaveLength(1)
     expect(wasTold(scene.asked, "Read less at a time")).toBe(true)
-    // Also after a restart; and going on gives five more.
+    // Even after a restart; and continuing gives five more.
     const again = await scene.reopen()
     await again.questions.reply({ requestID: question.id, answer: "continue" })
     await untilEvent(again, "question.asked", 2)

@@ -1,4 +1,4 @@
-/** Work that a call gives to another agent, in a session of its own. */
+/** Work that a call gives to another agent, in a separate session. */
 import type { EngineOptions, Reply } from "@meridian/engine"
 import { expect, test } from "vitest"
 
@@ -21,7 +21,7 @@ import { isOnServer, verifies } from "../verifies.ts"
 
 const asked = (request: ModelRequest): string => shown(request).find((line) => line.startsWith("user")) ?? ""
 
-/** Answers by who is asked: the session of the person, or a child by its task. */
+/** Answers by session: that of the person, or a child by its task. */
 const cast = (answers: Readonly<Record<string, readonly (Reply | (() => Promise<Reply>))[]>>) => {
   const next = new Map<string, number>()
   const requests: { readonly who: string; readonly request: ModelRequest }[] = []
@@ -75,7 +75,7 @@ verifies("children.task", async () => {
   expect(shown(scene.asked.at(-1)?.request).at(-1)).toBe(
     `result: Session ${child?.id}, agent build:\n\nThere are 7.`,
   )
-  // What it used up counts for its parent, too.
+  // Its spending counts for its parent, too.
   const parent = await scene.engine.sessions.get("ses_test")
   expect(parent.usage.input).toBeGreaterThanOrEqual(child?.usage.input ?? Number.NaN)
   expect(brokenLaws(await allEvents(scene.engine))).toEqual([])
@@ -226,7 +226,7 @@ verifies("children.resume", async () => {
   const [child] = await childrenOf(scene)
   await scene.reopen()
   await working
-  // The call is still open: it has a session that can be gone on with.
+  // The call is still open, because its session can be resumed.
   expect(await conversation(scene.engine)).toEqual(["user: go", "task: running"])
   await scene.engine.sessions.run("ses_test")
   await scene.engine.sessions.wait("ses_test")

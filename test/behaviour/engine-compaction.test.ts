@@ -1,4 +1,4 @@
-/** Automatic and manual compaction through the public face: what it keeps, how it fails, how it is seen and undone. */
+/** Automatic and manual compaction through the public face: what it keeps, how it fails, how it is shown and undone. */
 import type { Reply, ScriptRequest } from "@meridian/engine"
 import { expect, test } from "vitest"
 

@@ -1,4 +1,4 @@
-/** What the audit of the public face found once: a move during a turn, and inputs that wait for a demand of their own. */
+/** What an audit of the public face once found: a move during a turn, and inputs that wait for a separate demand. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

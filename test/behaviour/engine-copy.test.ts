@@ -1,4 +1,4 @@
-/** Sessions between stores: whole, once, and nothing that somebody was told is lost on the way. */
+/** Sessions between stores: complete, once, and nothing acknowledged is lost on the way. */
 import { rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 
@@ -116,7 +116,7 @@ test("a session somebody works on is neither copied nor moved, and one with endl
       const restless: StoreVerbs = { ...from, remove: () => Effect.succeed("moved" as const) }
       expect(yield* codeFrom(moveSession({ from: restless, to, outputs, session }))).toBe("SESSION_IN_USE")
       expect(yield* seqs(from, session)).toEqual([1, 2, 3])
-      // Whoever wants it now can have it.
+      // The next holder can have it now.
       yield* from.leases.release(yield* acquired(from, session))
       yield* to.leases.release(yield* acquired(to, session))
     }),

@@ -1,4 +1,7 @@
-/** Corners between two features: a provider's own results behind a switch, approvals from elsewhere, signals that came too early. */
+/**
+ * Corners between two features: a provider's own results after a switch, approvals from elsewhere, signals that came too
+ * early.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -113,7 +116,7 @@ test("work that was taken on and not gone on with when its process died shows as
   const life = machine.start()
   const died = Promise.withResolvers<void>()
   let acted = false
-  // Everything is settled then: the call has its outcome, the turn that would show it is not recorded yet.
+  // Everything is settled then: the call has its outcome, and the turn that would show it is not recorded yet.
   const observe = (): string | Promise<string> => {
     if (!acted || life.isDead()) return "value"
     life.die()

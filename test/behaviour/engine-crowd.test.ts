@@ -1,4 +1,4 @@
-/** Many callers at once share commits and flushes; one alone waits for nobody. */
+/** Many callers at once share commits and flushes; a caller alone does not wait. */
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -27,7 +27,7 @@ const openCounting = async () => {
   return {
     engine,
     create,
-    /** What happened, oldest first. A test adds what it sees. */
+    /** What happened, oldest first. A test adds its own observations. */
     steps,
     /** Afterwards the last round of the event loop had one caller. */
     comeAlone: async () => {
@@ -37,7 +37,7 @@ const openCounting = async () => {
     },
     admit: (sessionID: string) =>
       engine.sessions.prompt({ sessionID, prompt: { text: "hello" }, resume: false }),
-    /** What a piece of work costs. */
+    /** The commits and flushes of a piece of work. */
     counted: async (work: () => Promise<unknown>) => {
       const before = { ...counts }
       await work()

@@ -25,7 +25,7 @@ const sessionID = "ses_test"
 const failing: Answer = { error: "auth" }
 const callTool: Answer = { tools: [{ name: "act" }] }
 
-/** An answer that waits until the test lets it through. */
+/** An answer that waits until the test releases it. */
 const held = (answer: Answer = { text: "held" }) => {
   const turn = gate()
   const reply: Answer = async (request) => {

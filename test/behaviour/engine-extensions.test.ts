@@ -1,4 +1,4 @@
-/** Row 12 of the parity table: what is added to an engine while it runs. */
+/** Row 12 of the parity table: what is added to a running engine. */
 import type { Extension, ExtensionHooks } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
 
@@ -30,7 +30,7 @@ const ask = async ({ engine }: EngineScene, text = "go"): Promise<void> => {
 const extend = (scene: EngineScene, hooks: ExtensionHooks, more: Partial<Extension> = {}) =>
   scene.engine.extensions.add({ name: "mine", hooks, ...more })
 
-/** What went wrong in hooks, by hook. */
+/** Failures in hooks, by hook. */
 const failures = async ({ engine }: EngineScene): Promise<readonly string[]> =>
   (await allEvents(engine)).flatMap((event) =>
     event.type === "session.next.tooling.failed.1" ? [event.data.error.message] : [],
@@ -138,7 +138,7 @@ describe("beforeRequest", () => {
       expect(request.settings?.temperature).toBe(0.1)
       expect(request.headers).toEqual({ "x-mine": "yes" })
     }
-    // Nothing of it is remembered.
+    // The change applied to that request only.
     expect(shown(scene.requests[1]).filter((line) => line.includes("by the way"))).toHaveLength(1)
     expect(await conversation(scene.engine)).toEqual([
       "user: go",

@@ -1,4 +1,4 @@
-/** What callers in the process send is read like what comes over HTTP. */
+/** Input of callers in the process is checked like input over HTTP. */
 import { expect } from "vitest"
 
 import { codeOf, openEngineScene } from "../engine-scene.ts"

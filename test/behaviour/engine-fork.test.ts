@@ -25,7 +25,7 @@ import { isOnServer, verifies } from "../verifies.ts"
 
 const LONG = "lorem ipsum dolor sit amet ".repeat(60)
 
-/** Without what is a session's own. */
+/** Without what belongs to a session alone. */
 const bodyOf = (request: ScriptRequest | undefined) => ({ ...Object(request?.body), sessionID: "" })
 
 const withoutIds = (messages: Awaited<ReturnType<typeof allMessages>>) =>
@@ -120,7 +120,7 @@ verifies(
     expect(fork.status).toBe("idle")
     expect(brokenLaws(await allEvents(engine, fork.id))).toEqual([])
     expect((await engine.sessions.inputs(session.id)).length).toBe(1)
-    // The next request of the fork is the one the source has open.
+    // The next request of the fork is the one that the source has open.
     await engine.sessions.run(fork.id)
     expect(shown(scene.requests[2])).toEqual(shown(scene.requests[1]))
     held.open()
@@ -282,14 +282,14 @@ verifies("fork.at", async () => {
     "act: completed",
     "assistant: second",
   ])
-  // It goes on from there.
+  // It continues from there.
   await sessions.prompt({ sessionID: "ses_c", prompt: { text: "other" } })
   await sessions.wait("ses_c")
   expect(shown(scene.requests.at(-1)).filter((line) => line.startsWith("user"))).toEqual([
     "user: one",
     "user: other",
   ])
-  // A retry is one only when it ends with the same message.
+  // It counts as a retry only when it ends with the same message.
   expect((await sessions.fork({ sessionID, at: "msg_one", id: "ses_a" })).id).toBe("ses_a")
   expect(await codeOf(sessions.fork({ sessionID, at: "msg_two", id: "ses_a" }))).toBe("SESSION_EXISTS")
   expect(await codeOf(sessions.fork({ sessionID, at: "msg_nowhere" }))).toBe("MESSAGE_NOT_FOUND")

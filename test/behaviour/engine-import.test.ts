@@ -1,4 +1,4 @@
-/** A conversation held elsewhere goes on here: it is searched, compacted, forked and continued like any other. */
+/** A foreign conversation continues here: it is searched, compacted, forked and continued like any other. */
 import { DatabaseSync } from "node:sqlite"
 
 import type { ImportPiece } from "@meridian/engine"

@@ -68,7 +68,7 @@ verifies("session.delete", async () => {
     sessions.delete(id),
   ])
     expect(await codeOf(refused)).toBe("SESSION_NOT_FOUND")
-  // The name is free again; what was there does not come back.
+  // The name is free again, and the old session does not come back.
   await sessions.create({ id, location: { directory: scene.directory } })
   expect((await allEvents(scene.engine, id)).map(({ type }) => type)).toEqual(["session.next.created.1"])
   await scene.engine.close()

@@ -60,7 +60,7 @@ verifies("engine.ledger", async () => {
   await ask(scene, "Use port 9090 instead.")
   await scene.engine.sessions.compact(scene.session.id)
   await ask(scene, "Go on.")
-  // Without a state folder an engine knows of runs only what it saw.
+  // Without a state folder an engine knows only the runs that it saw.
   expect(pinnedIn(scene)).toBe(`## Stage-Aware Continuation
 Preserve the canonical workflow names exactly. Treat this as the authoritative resume brief for compaction continuity.
 

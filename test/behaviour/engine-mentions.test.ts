@@ -1,4 +1,4 @@
-/** What a prompt names goes along with it as it was when the prompt was admitted. */
+/** What a prompt names is included as it was when the prompt was admitted. */
 import { createHash } from "node:crypto"
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
@@ -99,7 +99,7 @@ verifies("mentions.once", async () => {
   await scene.engine.sessions.wake(scene.session.id)
   await scene.engine.sessions.wait(scene.session.id)
   expect(JSON.stringify(told(scene))).toContain("before")
-  // What is said later is told as it is then.
+  // A later prompt gets the content of that time.
   await ask(scene, "and @a.txt now?")
   expect(JSON.stringify(told(scene))).toContain("much later")
 })
@@ -315,7 +315,7 @@ verifies("references.mention", async () => {
   const [first, second] = scene.requests.map(({ prompt }) => JSON.stringify(prompt))
   expect(first).toContain("the library's rules")
   expect(first).not.toContain("rules of its docs")
-  // What the call has read beside it is told with the next request.
+  // Instructions beside what the call has read come with the next request.
   expect(second).toContain("rules of its docs")
   await scene.reopen({ references: [] })
   await ask(scene, "and now?")

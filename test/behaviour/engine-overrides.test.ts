@@ -1,4 +1,6 @@
-/** Rows 10 and 14 of the parity table: what a prompt changes about the requests of its work, and the value it may ask for. */
+/**
+ * Rows 10 and 14 of the parity table: what a prompt changes about the requests of its work, and the value it may ask for.
+ */
 import { Failure, renderFailure, type AnswerFormat } from "@meridian/protocol"
 import { describe, expect, test } from "vitest"
 
@@ -35,7 +37,7 @@ const saidOf = (work: Promise<unknown>): Promise<string> =>
     (cause: unknown) => (cause instanceof Failure ? renderFailure(cause) : String(cause)),
   )
 
-/** Everything a request says in the role of the system, but for its opening. */
+/** Everything in a request with the role system, except its opening. */
 const remarks = ({ requests }: EngineScene, at = -1): readonly string[] =>
   (requests.at(at)?.prompt ?? [])
     .slice(2)
@@ -57,7 +59,7 @@ describe("system text, tools and settings", () => {
       expect(toolNames(scene, at)).not.toContain("bash")
       expect(scene.requests[at]?.settings).toEqual({ temperature: 0.5, maxOutputTokens: 100 })
     }
-    // It stands behind everything: the requests share all that is before it.
+    // It comes after everything else, so the requests share all that is before it.
     expect(scene.requests[1]?.prompt.at(-1)).toEqual({ role: "system", content: "Answer in rhyme." })
     await ask(scene, { prompt: { text: "again" } })
     expect([remarks(scene), toolNames(scene).includes("bash"), scene.requests.at(-1)?.settings]).toEqual([
@@ -79,7 +81,7 @@ describe("system text, tools and settings", () => {
         ],
       })
       await ask(scene, { tools: { act: true, "*": false, "gr*": true, write: true } })
-      // Its own name goes before a pattern, the longer pattern before the shorter one, and a denial before all of them.
+      // A tool's own name wins over a pattern, the longer pattern over the shorter one, and a denial over all of them.
       expect(toolNames(scene)).toEqual(["act", "grep"])
     },
     "tools go by name, then by the longest pattern, and nothing lifts a denial",
@@ -169,7 +171,7 @@ describe("system text, tools and settings", () => {
       const engine = await scene.reopen()
       await engine.sessions.run(sessionID)
       expect([remarks(scene, 1), toolNames(scene, 1).includes("bash")]).toEqual([["Answer in rhyme."], false])
-      // It has settled by now: running it once more is no part of that work.
+      // The work has settled by now, so running it once more is not part of it.
       await engine.sessions.run(sessionID)
       expect([remarks(scene, 2), toolNames(scene, 2).includes("bash")]).toEqual([[], true])
     },
@@ -236,7 +238,7 @@ describe("a value in a given form", () => {
     expect(remarks(scene, 0)).toEqual([
       expect.stringContaining("call structured_output once with the result"),
     ])
-    // The call ends the work: nobody asks the model once more.
+    // The call ends the work: the model is not asked again.
     expect((await eventTypes(scene.engine)).slice(-3)).toEqual(["step.ended", "tool.success", "output.given"])
     expect((await scene.engine.sessions.get(sessionID)).status).toBe("idle")
     await ask(scene, { prompt: { text: "thanks" } })
@@ -276,7 +278,7 @@ describe("a value in a given form", () => {
       expect(scene.requests).toHaveLength(2)
       expect((await scene.engine.sessions.get(sessionID)).status).toBe("failed")
       expect(await outputs(scene)).toEqual([])
-      // Whoever runs it again gives it another try, with one repair again.
+      // Running it again gives it another attempt, again with one repair.
       await scene.engine.sessions.run(sessionID).catch(() => undefined)
       expect(scene.requests[2]?.mustCall).toBe(true)
     },

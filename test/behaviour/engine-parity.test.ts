@@ -1,4 +1,4 @@
-/** The rows of the parity table (seed 004) that no other file proves: what a request is made of. */
+/** The rows of the parity table (seed 004) that no other file proves: the parts of a request. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 

@@ -92,7 +92,7 @@ describe("rules", () => {
       "user: go",
       "act: completed",
       "agent-switched",
-      // The model is told of the switch, behind what it had asked for.
+      // The model is told of the switch, after what it had asked for.
       "system",
       "act: error",
       "assistant: done",
@@ -210,7 +210,7 @@ describe("replies", () => {
       if (asksAgain) {
         await untilEvent(again, "permission.asked", 2)
         const [request] = await again.permissions.list()
-        // What is answered now counts, for the second call too.
+        // The current answer counts, for the second call too.
         await again.permissions.reply({ requestID: request?.id ?? "", reply: "always" })
       }
       await again.sessions.wait(sessionID)
@@ -224,7 +224,7 @@ describe("replies", () => {
       await using scene = await openEngineScene([act], { permissions: ASK_ACT, tools })
       await scene.engine.sessions.prompt(go)
       const { id } = await asked(scene.engine)
-      // Nobody can go on with it: there is no such model.
+      // This engine cannot continue, because it does not have the model.
       const other = await scene.reopen({ models: [], recover: false })
       await other.permissions.reply({ requestID: id, reply: "once" })
       await other.sessions.wait(sessionID).catch(() => undefined)

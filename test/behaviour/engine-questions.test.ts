@@ -1,4 +1,4 @@
-/** Questions to a person that are no permissions: of calls here; those of the engine itself stand with what leads to them. */
+/** Questions other than permissions. Here those of calls; the engine's own are tested with their causes. */
 import type { Engine } from "@meridian/engine"
 import { expect } from "vitest"
 
@@ -68,7 +68,7 @@ verifies("question.survives", async () => {
   await engine.questions.reply({ requestID: question.id, answer: "red" })
   await engine.sessions.wait(sessionID)
   expect(shown(scene.requests[1])).toContain("result: chosen: red")
-  // Started again from its beginning, and asked nothing anew.
+  // Restarted from its beginning, without asking anything again.
   expect([
     runs.length,
     (await eventTypes(engine)).filter((type) => type === "question.asked").length,
@@ -82,7 +82,7 @@ verifies(
     await using scene = await openScene()
     await scene.engine.sessions.prompt(go)
     const question = await askedIn(scene.engine)
-    // One that only looks takes the answer, and dies before anybody goes on.
+    // An engine that only looks takes the answer, and dies before any process continues.
     const lazy = await scene.reopen({ recover: false, tools: [] })
     const before = (await lazy.sessions.get(sessionID)).seq
     await lazy.questions.reply({ requestID: question.id, answer: "red" })

@@ -12,7 +12,7 @@ describe("messages", () => {
   const conversationOf = async (count: number) => {
     const scene = await openEngineScene()
     for (let index = 0; index < count; index += 1) {
-      // Ids that sort the other way round: order must come from the log.
+      // Ids that sort the other way round: the order must come from the log.
       const id = `msg_${String(count - index).padStart(3, "0")}`
       await scene.engine.sessions.prompt({ id, sessionID, prompt: { text: `${index}` } })
       await scene.engine.sessions.wait(sessionID)
@@ -141,7 +141,7 @@ describe("events", () => {
       for await (const event of sessions.events({ sessionID, follow: true })) {
         seen.push("seq" in event ? event.seq : `synced after ${event.data.after}`)
         if ("seq" in event && event.type === "session.next.step.ended.2") return
-        // Commits while the reader is busy: none may be lost, none doubled.
+        // Commits while the reader is busy: none may be lost or doubled.
         if (event.type === "session.next.created.1")
           for (let index = 0; index < 5; index += 1)
             await sessions.prompt({ sessionID, prompt: { text: `${index}` }, resume: index === 4 })

@@ -1,4 +1,4 @@
-/** Row 5 of the parity table: which skills and rules a session has, wherever in the project it works. */
+/** Row 5 of the parity table: which skills and rules a session has, anywhere in the project. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 

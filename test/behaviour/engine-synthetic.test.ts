@@ -1,4 +1,4 @@
-/** A message of the program that embeds the engine: nobody wrote it. */
+/** A message of the embedding program, which no person wrote. */
 import { expect, test } from "vitest"
 
 import { brokenLaws, rebuiltDifferently } from "../engine-laws.ts"

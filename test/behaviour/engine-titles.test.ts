@@ -1,4 +1,4 @@
-/** What sessions are called: by their first prompt, by a model that was configured for it, by people. */
+/** Titles of sessions: from their first prompt, from a configured model, from people. */
 import { DatabaseSync } from "node:sqlite"
 
 import type { Engine, ModelConfig } from "@meridian/engine"
@@ -23,7 +23,7 @@ const say = async ({ sessions }: Engine, sessionID: string, text: string): Promi
   await sessions.wait(sessionID)
 }
 
-/** The title is asked for beside the work, so it may come after it. */
+/** The title is requested beside the work, so it may come after it. */
 const titled = async ({ sessions }: Engine, sessionID: string): Promise<void> => {
   for await (const event of sessions.events({ sessionID, follow: true }))
     if (event.type === "session.next.titled.1") return

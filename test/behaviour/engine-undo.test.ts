@@ -69,7 +69,7 @@ verifies("undo.both", async () => {
   expect(asked(home)).not.toContain("write b")
   await expect(sessions.redo(SES)).rejects.toMatchObject({ code: "NOTHING_TO_REDO" })
   await expect(sessions.undo({ ...SES, count: 2 })).rejects.toMatchObject({ code: "NOTHING_TO_UNDO" })
-  // Another process, and a rebuild of what is derived, say the same.
+  // Another process, and a rebuild of the projections, give the same result.
   await home.scene.reopen()
   expect(await spoken(home)).toEqual(["again"])
 })
@@ -106,7 +106,7 @@ verifies("undo.alone", async () => {
   expect(home.read("a.txt")).toBe("two\n")
   await sessions.undo({ ...SES, files: false })
   expect([home.read("a.txt"), await spoken(home)]).toEqual(["two\n", []])
-  // Its files still stand, so they can still be taken back.
+  // Its files are still changed, so they can still be undone.
   await sessions.undo({ ...SES, conversation: false })
   expect(home.read("a.txt")).toBe("one\n")
   await sessions.redo(SES)
@@ -264,7 +264,7 @@ verifies("undo.kinds", async () => {
   expect(readlinkSync(join(directory, "link"))).toBe("a.txt")
   expect(lstatSync(join(directory, "run.sh")).mode & 0o111).toBe(0)
   expect(home.read("tracked.txt")).toBe("tracked\n")
-  // Neither ignored nor huge files are ours.
+  // We keep neither ignored nor huge files.
   expect(home.read("out/made.txt")).toBe("ignored\n")
   expect(lstatSync(join(directory, "huge.bin")).size).toBe(5_000_000_001)
 })
@@ -303,7 +303,7 @@ verifies("undo.outside", async () => {
 })
 
 verifies("undo.missed", async () => {
-  // A folder where the store has to be is a file.
+  // A file is in place of the folder that the store needs.
   await using home = await openUndoScene([bash("echo two > a.txt"), { text: "done" }])
   writeFileSync(`${home.scene.file}.output.trees`, "in the way")
   await home.say("change")
@@ -394,7 +394,7 @@ verifies("undo.fork-at", async () => {
   expect(home.read("a.txt")).toBe("two\n")
   expect(await sessions.fork({ ...SES, at: 1, files: true, id: "ses_fork" })).toEqual(fork)
   expect(await texts(SES.sessionID)).toContain("second done")
-  // What the fork has copied can be taken back there, too.
+  // What the fork has copied can be undone there, too.
   await sessions.undo({ sessionID: fork.id })
   expect(home.read("a.txt")).toBe("one\n")
 })

@@ -1,4 +1,4 @@
-/** One page of the web, with leave, and never from inside somebody's network unless that is configured. */
+/** One page of the web, with permission, and never from a private network unless that is configured. */
 import { once } from "node:events"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"

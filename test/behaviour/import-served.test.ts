@@ -1,4 +1,4 @@
-/** An imported conversation is served whole, however deep the inputs of its calls were. */
+/** An imported conversation is served completely, however deep the inputs of its calls. */
 import { join } from "node:path"
 
 import { openEngine } from "@meridian/engine"

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../behaviours.ts"
 
-/** One of each: what is added to the engine says itself all that others have to know of it. */
+/** One of each: what is added to the engine declares everything that others need to know about it. */
 export const CORE_BEHAVIOURS = {
   "tools.one-value": {
     seed: "issue 19",

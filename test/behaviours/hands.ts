@@ -1,6 +1,6 @@
 import type { Behaviour } from "../behaviours.ts"
 
-/** Many hands, one repository: worktrees, taking over, proof. */
+/** Many hands, one repository: worktrees, applying, proof. */
 export const HANDS_BEHAVIOURS = {
   "worktree.own-place": {
     seed: "issue 14",

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../behaviours.ts"
 
-/** Who is trusted with what: folders, rights, files, other users. */
+/** Who may do what: folders, rights, files, other users. */
 export const TRUST_BEHAVIOURS = {
   "trust.store": {
     seed: "issue 18",

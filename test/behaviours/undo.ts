@@ -1,6 +1,6 @@
 import type { Behaviour } from "../behaviours.ts"
 
-/** Taking back what prompts led to. */
+/** Undoing the work of prompts. */
 export const UNDO_BEHAVIOURS = {
   "run.diff-plain": {
     seed: "issue 14",

@@ -1,4 +1,4 @@
-/** A way to the server that can be cut: in both directions or in one. What was under way is lost, as on a real network. */
+/** A route to the server that can be cut, in both directions or in one. Data under way is lost, as on a real network. */
 import { once } from "node:events"
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 
@@ -28,7 +28,7 @@ export const openProxy = async (target: number): Promise<CuttableProxy> => {
       })
       from.on("close", () => {
         sockets.delete(from)
-        // A machine that is cut off hears of no end, either.
+        // A machine that is cut off does not even see the end of a connection.
         if (passes(direction)) to.destroy()
       })
     }
@@ -40,7 +40,7 @@ export const openProxy = async (target: number): Promise<CuttableProxy> => {
     port: (server.address() as AddressInfo).port,
     cut: (how) => {
       state = how
-      // Streams with a gap are of no use to anybody: they end when the way is back.
+      // Streams with a gap are useless, so they end when the route is back.
       if (how === "none") for (const socket of sockets) socket.destroy()
     },
     close: () => {

@@ -1,7 +1,7 @@
 /**
- * One node of the chaos run, told by its arguments: database, project, lease, sessions. Prompt after prompt to one session after
- * the other, each sent again under its id until there is a receipt. SIGTERM: it leaves in good order. Says `ready` and
- * `acked <id>`.
+ * One node of the chaos run. Its arguments: database, project, lease, sessions. It sends prompt after prompt to one session
+ * after the other, and repeats each under its id until there is a receipt. On SIGTERM it leaves in good order. Prints
+ * `ready` and `acked <id>`.
  */
 import { setTimeout as delay } from "node:timers/promises"
 

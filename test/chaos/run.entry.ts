@@ -43,7 +43,7 @@ if (!(secs > 0 && mostFaults > 0)) {
   say("FAILED: the run takes a number of seconds, or of faults")
   process.exit(2)
 }
-/** A run that goes on for so long after its last fault hangs. */
+/** A run that continues this long after its last fault hangs. */
 const PATIENCE_MS = 240_000
 
 const base = realpathSync(
@@ -62,7 +62,7 @@ interface Node {
 
 const acked = new Map<string, string>()
 let faults = 0
-/** However this ends, no process of it stays. */
+/** However this ends, none of its processes stays. */
 const children = new Set<ChildProcess>()
 process.on("exit", () => {
   for (const child of children) child.kill("SIGKILL")
@@ -177,7 +177,7 @@ const until = async (isTrue: () => Promise<boolean>): Promise<void> => {
 await until(async () => acked.size > 0)
 const endsAt = performance.now() + secs * 1_000
 
-/** What a reader that follows has seen; it comes back behind what it saw last. */
+/** What a following reader has seen. It comes back after the last event it saw. */
 const seen = new Map<string, SessionEvent[]>()
 const reader = await open()
 const readers = { go: true }
@@ -234,7 +234,7 @@ const admitted = new Set<string>()
 const reported = new Map<string, number>()
 const commands = new Map<string, string>()
 for (const [sessionID, events] of logs) {
-  // The last turn of each may still be open: nobody waits for the end of all work here.
+  // The last turn of each may still be open, because this does not wait for all work to end.
   problems.push(...brokenLaws(events, [], { settled: false }).map((law) => `${sessionID}: ${law}`))
   for (const event of events) {
     if (event.type === "session.next.prompt.admitted.1") admitted.add(String(event.data.messageID))

@@ -21,7 +21,7 @@ const MODELS = [
   { family: "openai", provider: "openai", model: "gpt-5", path: "/v1" },
   { family: "google", provider: "google", model: "gemini-2.5-pro", path: "/v1beta" },
   { family: "other", provider: "openai-compatible", model: "qwen3-coder", path: "/v1" },
-  // The same model through another door.
+  // The same model through another provider.
   { family: "anthropic", provider: "openai-compatible", model: "anthropic/claude-opus-4.1", path: "/v1" },
 ] as const
 

@@ -1,4 +1,4 @@
-/** Native reasoning on the four real wires: it goes back to its model, and never over a compaction or a model switch. */
+/** Native reasoning on the four real wires: it goes back to its model, and never across a compaction or a model switch. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

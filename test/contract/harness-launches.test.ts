@@ -69,7 +69,7 @@ test("a launch brings along what keeps facts over a compaction, and leaves what 
   expect(environment["OPENCODE_CONFIG_CONTENT"]).toBe(
     '{"plugin":["their-plugin","file:///opt/meridian.js"],"theme":"dark"}',
   )
-  // Codex runs only hooks that a person has trusted.
+  // Codex runs only hooks that the user has trusted.
   expect(await plan("codex", { continuity })).toEqual(await plan("codex"))
 })
 
@@ -364,7 +364,7 @@ test("the form of an answer goes to each harness by its own flag", async () => {
   const codex = await plan("codex", { schema, session: { kind: "continue", id: ID } })
   const flag = codex.args.indexOf("--output-schema")
   expect(codex.args[flag + 1]).toBe("/scratch/codex-output-schema.json")
-  // Every flag stands before the subcommand.
+  // Every flag comes before the subcommand.
   expect(codex.args.indexOf("resume")).toBeGreaterThan(flag)
   expect(codex.files).toContainEqual({
     path: "/scratch/codex-output-schema.json",

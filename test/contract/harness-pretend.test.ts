@@ -1,4 +1,4 @@
-/** Adapters against programs that behave as badly as real ones can: nothing is lost, nothing is taken for a success. */
+/** Adapters with programs that behave as badly as real ones can: nothing is lost, and nothing passes for a success. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * Every recorded run of a real CLI (`test/fixture/recordings`) with what it must be judged as. A row was checked by hand
- * against the recording; `.meta` has the exit code, `.stderr` what was said there.
+ * Every recorded run of a real CLI (`test/fixture/recordings`) with its expected verdict. Each row was checked by hand
+ * against the recording; `.meta` has the exit code, `.stderr` what was printed there.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -21,7 +21,7 @@ interface Row {
   readonly session?: string
   readonly report?: string
   readonly usage?: Figures
-  /** The thread so far, where the stream tells totals. */
+  /** The thread so far, if the stream reports totals. */
   readonly sessionUsage?: Figures
 }
 

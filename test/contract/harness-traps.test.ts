@@ -1,4 +1,4 @@
-/** Where the real CLIs mislead a launcher: cases that were seen and of which no recording was kept. */
+/** Where the real CLIs mislead a launcher: cases that were seen but not recorded. */
 import type { Harness, HarnessEvent, ParserOptions, ProcessEnd, Verdict } from "@meridian/spaces"
 import { findHarness, readStream } from "@meridian/spaces"
 import { expect, test } from "vitest"

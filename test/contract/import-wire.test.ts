@@ -1,4 +1,6 @@
-/** An imported session goes on with any provider: what is sent keeps the rules of its wire, whatever the file held. */
+/**
+ * An imported session continues with any provider: what is sent follows the rules of the wire, whatever the file contained.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -16,7 +18,10 @@ const WIRES = [
   { provider: "google", path: "/v1beta" },
 ] as const
 
-/** What providers are strict about, at its worst: repeated ids, strange names, calls without results, empty texts. */
+/**
+ * Everything that providers are strict about, at its worst: repeated ids, strange names, calls without results, empty
+ * texts.
+ */
 const HOSTILE: readonly ImportPiece[] = [
   { kind: "text", turn: "0", text: "An answer before any prompt." },
   { kind: "prompt", prompt: { text: "go" } },
@@ -66,7 +71,7 @@ describe.each(WIRES)("$provider", ({ provider, path }) => {
       format === "hostile"
         ? await engine.sessions.import({ location, source, history: HOSTILE })
         : await importFile(engine, sessionFile(format), folder)
-    // The compaction stands before most of it: the whole history is the harder case.
+    // The compaction precedes most of it, and the whole history is the harder case.
     await engine.sessions.restore({ sessionID: session.id })
     await engine.sessions.prompt({ sessionID: session.id, prompt: { text: "And now?" } })
     await engine.sessions.wait(session.id)
@@ -92,7 +97,7 @@ type Fields = Readonly<Record<string, unknown>>
 const fields = (value: unknown): Fields => Object.fromEntries(Object.entries(Object(value)))
 const list = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fields) : [])
 
-/** Calls and results in the order of the wire, whichever it is. */
+/** Calls and results in the order of any wire. */
 const actsOf = (
   body: unknown,
 ): readonly { readonly kind: "call" | "result"; readonly id: string; readonly name?: string }[] => {

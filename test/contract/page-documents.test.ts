@@ -1,4 +1,4 @@
-/** The client says its types without the engine, so that the page can load it; here the two are compared. */
+/** The client states its types without the engine, so that the page can load it. Here the two are compared. */
 import type * as Engine from "@meridian/engine"
 import type * as Client from "@meridian/server/client"
 import { expect, expectTypeOf, test } from "vitest"

@@ -1,4 +1,4 @@
-/** The smallest launcher: a plan, a parser, a process. The real one is in spaces; adapters are tried without it here. */
+/** The smallest launcher: a plan, a parser, a process. The real one is in spaces; here adapters are tested without it. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -51,7 +51,7 @@ export const runPlan = async (options: RunPlanOptions): Promise<PlannedRun> => {
   child.stderr.on("data", (chunk: Buffer) => {
     stderr = (stderr + chunk.toString("utf8")).slice(-8192)
   })
-  // A harness that ends without reading its prompt breaks this pipe; that is its verdict's business.
+  // A harness that ends without reading its prompt breaks this pipe. Its verdict reports that.
   child.stdin.on("error", () => undefined)
   child.stdin.end(plan.stdin.kind === "text" ? plan.stdin.text : "")
   await once(child, "close")

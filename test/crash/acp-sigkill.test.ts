@@ -1,6 +1,6 @@
 /**
- * SIGKILL of `meridian acp` at random moments: while it opens, replays, works, asks, runs a command, compacts. The client is
- * the official library. MERIDIAN_KILLS=200 kills more often; it prints what it counted.
+ * SIGKILL of `meridian acp` at random moments: while it opens, replays, works, asks, runs a command, compacts. The client
+ * is the official library. MERIDIAN_KILLS=200 kills more often; it prints its counts.
  */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -26,7 +26,7 @@ const seed = Number(process.env["MERIDIAN_SIM_SEED"] ?? 1)
 
 const random = createRandom(seed)
 
-/** Commands that say when they begin and end, each with a name of its own; sometimes only words. */
+/** Commands that announce their beginning and end, each with its own name; sometimes only words. */
 const modelOf = (): (() => Reply) => {
   let count = 0
   return () => {
@@ -40,7 +40,7 @@ const modelOf = (): (() => Reply) => {
   }
 }
 
-/** How many updates an event is told with; told here a second time, by hand. */
+/** How many updates an event leads to, written down here a second time by hand. */
 const updatesOf = (event: SessionEvent): number => {
   if (event.type === "session.next.text.ended.1" || event.type === "session.next.reasoning.ended.1")
     return event.data.text === "" ? 0 : 1
@@ -80,7 +80,7 @@ const eventsOf = (engine: Engine, session: string): Promise<readonly SessionEven
 
 const counts = { loads: 0, replayed: 0, questionsAgain: 0, prompts: 0, commands: 0 }
 
-/** Loads, and compares what was told with what the log has. */
+/** Loads the session, and compares the updates with the log. */
 const load = async (scene: DirectScene, client: AcpClient, session: string): Promise<void> => {
   const open = await look(scene, (engine) => engine.permissions.list({ sessionID: session }))
   await client.open(scene.project, session)
@@ -94,7 +94,7 @@ const load = async (scene: DirectScene, client: AcpClient, session: string): Pro
   counts.loads += 1
   counts.replayed += told.length
   if (open.length === 0) return
-  // Those that nobody had answered when the process died come again.
+  // Questions that were unanswered when the process died come again.
   await client.asked(1)
   counts.questionsAgain += open.length
 }

@@ -1,4 +1,6 @@
-/** A process that dies anywhere while a session and its child work leaves a family that goes on, and does nothing twice. */
+/**
+ * A process that dies anywhere while a session and its child work leaves a family that continues and does nothing twice.
+ */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -19,7 +21,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** Answers by what was said so far, so that whoever takes it up gets the same. */
+/** Answers from what was said so far, so that the process that takes it up gets the same answer. */
 const answer = (request: ModelRequest): Reply => {
   const lines = shown(request)
   const isChild = lines[0] === "user: count"
@@ -30,7 +32,7 @@ const answer = (request: ModelRequest): Reply => {
     : { tools: [{ name: "task", input: { description: "count", prompt: "count" } }] }
 }
 
-/** Nothing that a dead process was at ever comes to an end. */
+/** Work of a dead process never completes. */
 const settle = async (work: Promise<unknown>, died?: Promise<void>): Promise<void> => {
   await Promise.race([work.catch(() => undefined), ...(died === undefined ? [] : [died])])
 }
@@ -70,7 +72,7 @@ verifies("children.crash", async () => {
     const next = await machine.start().open(options)
     await next.sessions.prompt({ id: "msg_go", sessionID, prompt: { text: "go" } })
     await settle(next.sessions.wait(sessionID))
-    // What was cut off goes on when somebody asks for it.
+    // Interrupted work resumes on request.
     if (
       (await allMessages(next)).at(-1)?.type !== "assistant" ||
       (await next.sessions.get(sessionID)).status !== "idle"

@@ -1,6 +1,7 @@
 /**
  * Goal: wherever a process dies during a compaction, the previous boundary stays in force, the attempt is visibly ended at
- * the next start, and the session goes on. Method: die before and after every commit and flush in turn, reopen the same file, look.
+ * the next start, and the session continues. Method: die before and after every commit and flush in turn, reopen the same
+ * file, look.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -36,7 +37,7 @@ const optionsOf = (file: string, life: Life, requests: string[] = []): EngineOpt
   limits: { leaseMs: 200 },
 })
 
-/** Runs until the process dies; says whether it ever did. */
+/** Runs until the process dies. Returns whether it did. */
 const runUntilDeath = async (machine: Machine, file: string, directory: string, dieAt: number) => {
   const life = machine.start(dieAt)
   const played = play(file, directory, life).catch((cause: unknown) => {

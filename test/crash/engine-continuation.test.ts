@@ -1,4 +1,4 @@
-/** Work that goes on by itself after its process was lost: the same activity, nothing repeated, within a bound. */
+/** Work that resumes on its own after its process was lost: the same activity, nothing repeated, within a bound. */
 import type { Engine, EngineOptions } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
 
@@ -354,7 +354,7 @@ test.each(STORES)(
       died += 1
       const next = await house.open([], changes)
       const { sessions } = next.engine
-      // An exact retry: what was not acknowledged is asked for again.
+      // An exact retry: what was not acknowledged is requested again.
       await house.machine.until(sessions.prompt(go))
       await house.machine.advance(20_000)
       await house.machine.until(sessions.wait(sessionID).catch(() => undefined))

@@ -1,4 +1,4 @@
-/** A process that dies anywhere in a fork leaves all of it or nothing; the next one clears away what nobody can see. */
+/** A process that dies anywhere in a fork leaves all of it or nothing. The next one clears away what is invisible. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -43,7 +43,7 @@ test.each(STORES)("dies before and after every commit of a fork over the %s stor
 
     const opening = machine.start()
     await (await opening.open(options)).close()
-    // Opening commits, closing does too: the first death lies just behind the opening.
+    // Opening commits, and so does closing: the first death comes just after the opening.
     const dying = machine.start(opening.points() - CLOSING + dieAt)
     const victim = await dying.open(options)
     const outcome = await victim.sessions.fork({ sessionID, id: "ses_fork" }).then(
@@ -68,6 +68,6 @@ test.each(STORES)("dies before and after every commit of a fork over the %s stor
     expect(damageOf(machine, options.database)).toEqual([])
     rmSync(directory, { recursive: true, force: true })
   }
-  // Reserved, two pages at least, published: before and after each commit.
+  // Reserved, at least two pages, published: before and after each commit.
   expect(died).toBeGreaterThanOrEqual(8)
 })

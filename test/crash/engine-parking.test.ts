@@ -1,4 +1,6 @@
-/** Sessions that wait for their provider: parked by an event, gone on with once, over deaths, processes and clocks that jump. */
+/**
+ * Sessions that wait for their provider: parked by an event, resumed once, across deaths, processes and clocks that jump.
+ */
 import type { Engine, Reply } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
 
@@ -79,7 +81,7 @@ describe.each(STORES)("over the %s store", (store) => {
     expect([second.requests.length, third.requests.length]).toEqual([0, 0])
     await house.machine.advance(5 * MINUTE)
     await house.machine.until(third.engine.sessions.wait(sessionID))
-    // Once, whoever was first.
+    // Once, whichever process was first.
     expect(second.requests.length + third.requests.length).toBe(1)
     expect((await conversation(second.engine)).at(-1)).toBe("assistant: later")
     expect(brokenLaws(await allEvents(third.engine))).toEqual([])

@@ -1,4 +1,4 @@
-/** The process dies before and after every commit and every act of a session; the next one finds everything in order. */
+/** The process dies before and after every commit and every act of a session. The next one finds everything in order. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -78,7 +78,7 @@ const optionsOf = (attempt: Attempt, life: Life, asked: { count: number }): Engi
   }
 }
 
-/** Answers every question as it comes, and those that were open already. */
+/** Answers every question as it comes, and those already open. */
 const answering = async (engine: Engine, signal: AbortSignal): Promise<void> => {
   const reply = async (): Promise<void> => {
     for (const { id } of await engine.permissions.list())
@@ -89,7 +89,7 @@ const answering = async (engine: Engine, signal: AbortSignal): Promise<void> => 
     if (short(event.type) === "permission.asked") await reply()
 }
 
-/** The whole session, from its first event to its last; stops where its life does. */
+/** The whole session, from its first event to its last. Stops when its life ends. */
 const play = async (attempt: Attempt, life: Life): Promise<void> => {
   const { confirmed } = attempt
   const engine = await life.open(optionsOf(attempt, life, { count: 0 }))
@@ -121,19 +121,19 @@ const play = async (attempt: Attempt, life: Life): Promise<void> => {
   await engine.close()
 }
 
-/** What a dead life's promises are rejected with concerns nobody. */
+/** Rejections of a dead life's promises do not matter. */
 const unlessDead = (life: Life) => (cause: unknown) => {
   if (!life.isDead()) throw cause
 }
 
-/** Plays until the life ends or the session does. */
+/** Plays until the life or the session ends. */
 const playUntilDeath = async (attempt: Attempt, life: Life): Promise<void> => {
   const played = play(attempt, life).catch(unlessDead(life))
   await Promise.race([played, life.died])
   if (!life.isDead()) await played
 }
 
-/** A new process: it recovers, answers what was asked, and goes on when told to. */
+/** A new process: it recovers, answers the questions, and continues when told to. */
 const goOn = async (attempt: Attempt, life: Life): Promise<readonly string[]> => {
   const broken: string[] = []
   const asked = { count: 0 }
@@ -166,7 +166,7 @@ const goOn = async (attempt: Attempt, life: Life): Promise<readonly string[]> =>
   return broken
 }
 
-/** What was confirmed and is not in the log. */
+/** What was confirmed but is not in the log. */
 const lost = (
   confirmed: readonly string[],
   events: Awaited<ReturnType<typeof allEvents>>,

@@ -1,4 +1,4 @@
-/** A thousand power cuts: whatever the disk had not yet taken is gone, and everything that was acknowledged is there. */
+/** A thousand power cuts: whatever the disk had not yet accepted is gone, and everything acknowledged is there. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -31,7 +31,7 @@ verifies(
   `${IMAGES} images, on a disk whose flush fails now and then`,
 )
 
-/** Some sessions work, on a disk whose flush fails now and then; at random moments the power is cut. */
+/** Some sessions work on a disk whose flush fails now and then. At random moments the power is cut. */
 const work = async (seed: number, seen: { images: number; torn: number }, wrong: string[]): Promise<void> => {
   const chance = createRandom(seed).next
   const base = makeDirectory()
@@ -64,7 +64,7 @@ const work = async (seed: number, seen: { images: number; torn: number }, wrong:
     },
     {
       sqlite: {
-        // In place, so that no thread of the system decides the order of things.
+        // In place, so that no thread of the system decides the order of events.
         flushFile: { beside: async (descriptor) => disk.flush(descriptor), inPlace: disk.flush },
         tap: (point) => {
           if (point === "committed") disk.committed()

@@ -1,6 +1,6 @@
 /**
- * A process with an engine, told by its arguments: database, project, what to do, lease time. Says one line per fact:
- * `ready`, `acked <id>`.
+ * A process with an engine. Its arguments: database, project, what to do, lease time. It prints one line per fact: `ready`,
+ * `acked <id>`.
  *
  *   work, hang   prompt after prompt until it is killed; the shells of `hang` never end
  *   commit       one prompt, admitted only, for every line it is sent

@@ -1,4 +1,4 @@
-/** What the next process finds and does, promise by promise; processes die and freeze as lives of one machine. */
+/** What the next process finds and does, promise by promise. Processes die and freeze as lives of one machine. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -30,7 +30,7 @@ const go = { sessionID, prompt: { text: "go" } }
 interface House extends AsyncDisposable {
   readonly machine: Machine
   readonly file: string
-  /** Opens the engine of a new life, with a model that answers so. */
+  /** Opens the engine of a new life, with a model that gives these answers. */
   readonly open: (
     answers?: readonly Answer[],
     changes?: Partial<EngineOptions>,
@@ -115,7 +115,7 @@ describe.each(STORES)("after a death, over the %s store", (store) => {
       const turn = gate()
       await other.engine.sessions.prompt({ ...go, resume: false })
       first.life.die()
-      // Nobody opens anything: the living engine notices that the other one is gone.
+      // No process opens anything: the living engine notices that the other one is gone.
       const busy = await house.open([() => turn.pass().then(() => ({ text: "never" }))])
       await busy.engine.sessions.wake(sessionID)
       await turn.reached
@@ -222,7 +222,7 @@ describe.each(STORES)("after a death, over the %s store", (store) => {
   )
 
   describe("a question that was answered before its call went on", () => {
-    /** It was asked by a process that died, and answered in one that could not go on with it: it had no model. */
+    /** Asked by a process that died, and answered in one that could not continue because it had no model. */
     const answered = async (house: House, reply: "once" | "reject") => {
       const acts: string[] = []
       const changes = { permissions: [], tools: [tool("act", (_input, { callID }) => acts.push(callID))] }
@@ -316,11 +316,11 @@ describe.each(STORES)("after a death, over the %s store", (store) => {
 
 describe.each(STORES)("a frozen process, over the %s store", (store) => {
   const openHouse = houseOver(store)
-  /** The memory store tells of changes at once: the drain was stopped before it could try to write. */
+  /** The memory store reports changes at once, so the drain was stopped before it could try to write. */
   const tooLate = store === "memory" ? "no failure" : "FENCED"
 
   verifies("fence.stale", async () => {
-    // Time stands still, so it has no chance to notice by itself.
+    // Time stands still, so it cannot notice on its own.
     await using house = openHouse({ standsStill: true })
     const acting = gate()
     const frozen = await house.open([callTool], {

@@ -1,4 +1,4 @@
-/** Nothing but the seed decides what happens in a simulated world: two processes walk it the same way, byte for byte. */
+/** Only the seed decides what happens in a simulated world: two processes walk it the same way, byte for byte. */
 import { execFile } from "node:child_process"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
@@ -29,7 +29,7 @@ const walk = async (world: string, store: string, worlds: number, signal: AbortS
   return stdout
 }
 
-/** The walks take half a minute of processor time, which a busy machine stretches. */
+/** The walks take half a minute of processor time, which is longer on a busy machine. */
 const PATIENCE_MS = 600_000
 
 test.for(STORES)(

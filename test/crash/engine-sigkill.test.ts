@@ -34,7 +34,7 @@ interface Counts {
   actedLate: number
 }
 
-/** Processes that work in this directory and descend from an engine that is gone. */
+/** Processes that work in this directory and descend from a dead engine. */
 const leftoversIn = (directory: string): readonly string[] =>
   readdirSync("/proc").filter((pid) => {
     try {
@@ -44,7 +44,7 @@ const leftoversIn = (directory: string): readonly string[] =>
     }
   })
 
-/** The recovering engine may already run commands of its own. */
+/** The recovering engine may already run its own commands. */
 const isOurs = (pid: number): boolean => {
   if (pid === process.pid) return true
   if (pid <= 1) return false
@@ -101,13 +101,13 @@ test(
       const found = await allEvents(engine)
       const reported = settledShells(found)
       const before = readMarks(directory)
-      // Recovery may go on with what is pending; what it found must already be settled.
+      // Recovery may resume pending work, but what it found must already be settled.
       broken.push(...brokenLaws(found, [], { settled: false }))
       await engine.sessions.wait(sessionID)
       if (kill % 10 === 0 || kill === kills) await engine.sessions.run(sessionID)
       broken.push(...brokenLaws(await allEvents(engine)))
       await engine.close()
-      // A shell that was being forked when its engine died may still be there; it must end without doing anything.
+      // A shell that was being forked when its engine died may still exist. It must end without doing anything.
       while (leftoversIn(directory).length > 0) await delay(5)
       const after = readMarks(directory)
       actedLate += after.started.filter((name) => reported.has(name) && !before.started.includes(name)).length

@@ -1,6 +1,6 @@
 /**
  * An engine whose tools leave marks: `start <call>` when one begins to act, `end <call>` when it has. Its model makes two
- * calls for every prompt (one in the process, one in a shell) and then says that it is done.
+ * calls per prompt (one in the process, one in a shell) and then says that it is done.
  */
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
@@ -12,7 +12,7 @@ export const workerOptions = (options: {
   readonly database: string
   readonly directory: string
   readonly leaseMs?: number
-  /** The shell never ends by itself. */
+  /** The shell never ends on its own. */
   readonly hangs?: boolean
 }): EngineOptions => {
   const { database, directory, leaseMs = 8_000, hangs = false } = options
@@ -46,7 +46,7 @@ export const workerOptions = (options: {
   }
 }
 
-/** Decides by what it is shown, so that a session which was cut anywhere still makes sense. */
+/** Decides from what it is shown, so that a session cut at any point still makes sense. */
 const answer = (lastUser: string, body: string, hangs: boolean): Reply => {
   const name = /prompt (\S+)/.exec(lastUser)?.[1]
   const since = body.slice(body.lastIndexOf(lastUser))

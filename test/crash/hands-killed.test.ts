@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process"
 /**
- * A `git` first on PATH counts its calls, and at one of them kills whoever called it: before git has run, or behind it. Every call
- * of a spawn, and of an apply, is one of these once.
+ * A `git` first on PATH counts its calls, and at one of them kills its caller, before git has run or after it. Every call
+ * of a spawn, and of an apply, is used once.
  */
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -16,7 +16,7 @@ const REAL = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).
 
 interface Trap {
   readonly env: Readonly<Record<string, string>>
-  /** Of the calls from now on this one; 0 only counts. */
+  /** Selects the call to kill, counted from now on; 0 only counts. */
   readonly set: (call: number, when: "before" | "behind") => void
   readonly calls: () => number
 }
@@ -25,7 +25,7 @@ const trapIn = (scene: RepositoryScene): Trap => {
   const folder = join(scene.env["HOME"] ?? "", "trap")
   mkdirSync(folder)
   const file = (name: string): string => join(folder, name)
-  // The caller is told by its process id: a harness that calls git itself is left alone.
+  // The caller is identified by its process id: a harness that calls git itself is left alone.
   writeFileSync(
     file("git"),
     `#!/bin/sh
@@ -70,12 +70,12 @@ const openHouse = (): RepositoryScene => {
   return scene
 }
 
-/** What was killed has children; nothing of them works on when we look. */
+/** Killed processes have children. None of them may still be working when we look. */
 const settled = async (scene: RepositoryScene): Promise<void> => {
   await until(() => processesOf(scene.env["HOME"] ?? "").length === 0)
 }
 
-/** Whoever comes later is not in anybody's way, and every commit is there. */
+/** Later commands are not blocked, and every commit is there. */
 const worksOn = async (scene: RepositoryScene): Promise<void> => {
   await scene.call("doctor", {}, { confirm: () => false })
   const next = await scene.call("run.spawn", { ...SPAWN, space: "s1" })
@@ -94,7 +94,7 @@ const WAYS = process.env["MERIDIAN_KILLS"] === "all" ? [0, 1] : [0]
 const whenOf = (call: number, way: number): "before" | "behind" =>
   (call + way) % 2 === 0 ? "before" : "behind"
 
-/** So many tests share the calls, so that none of them takes long on a busy machine. */
+/** This many tests share the calls, so that none takes long on a busy machine. */
 const SHARES = [1, 2, 3, 4, 5, 6] as const
 
 const spawnKilled = async (share: number): Promise<void> => {
@@ -123,7 +123,7 @@ const applyKilled = async (share: number): Promise<void> => {
     const trap = trapIn(scene)
     await scene.call("run.spawn", SPAWN)
     const before = scene.checkout()
-    // Until it is through, however many calls that takes.
+    // Until it succeeds, however many calls that takes.
     for (let call = share; scene.read("c.txt") === undefined; call += SHARES.length) {
       trap.set(call, whenOf(call, way))
       await scene.start("run.apply", { run_ids: ["r1"], space: "s1" }, { env: trap.env }).ended

@@ -9,7 +9,7 @@ const LINES = Array.from({ length: 40 }, (_, index) => `line ${index}`)
 verifies("hands.parallel", async () => {
   const scene = openRepositoryScene({ "shared.txt": `${LINES.join("\n")}\n`, "count.txt": "0\n" })
   const before = scene.checkout()
-  // Each changes a line of one file, in its own place or, from the sixth on, in that of its neighbour, and adds a file.
+  // Each run changes one line of a file and adds a file. From the sixth on, it is the line of a neighbour.
   const does =
     'n=$(basename "$PWD" | sed "s/.*-r//"); at=$((n > 5 ? n - 4 : n)); sed -i "s/^line $((at * 5))\\$/run $n/" shared.txt; echo "$n" > "own-$n.txt"'
   scene.harness("claude", { answer: "done", does })
@@ -43,7 +43,7 @@ verifies("hands.parallel", async () => {
     readonly applied: readonly { readonly run_id: string; readonly checks: number }[]
     readonly left: readonly { readonly run_id: string; readonly code: string; readonly message: string }[]
   }
-  // Three pairs want the same line: one of each is taken.
+  // Three pairs want the same line, and one of each pair is applied.
   expect(applied).toHaveLength(5)
   expect(left).toHaveLength(3)
   expect(applied.every(({ checks }) => checks === 1)).toBe(true)
@@ -61,7 +61,7 @@ verifies("hands.parallel", async () => {
 
 verifies("hands.claims", async () => {
   const scene = openRepositoryScene()
-  // Every second one did nothing, whatever it says.
+  // Every second one did nothing, whatever it claims.
   const does = 'n=$(basename "$PWD" | sed "s/.*-r//"); [ $((n % 2)) = 0 ] && echo right > a.txt; true'
   scene.harness("claude", { answer: "All tests pass, it is done.", does })
   const claim = (values: object = {}) =>

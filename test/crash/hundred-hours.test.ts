@@ -1,4 +1,7 @@
-/** The short form of `bench/days`: real processes, really killed, on a clock that only moves when nothing real is left to do. */
+/**
+ * The short form of `bench/days`: real processes, really killed, on a clock that moves only when nothing real is left to
+ * do.
+ */
 import { expect } from "vitest"
 
 import { SHORT } from "../../bench/days/plan.ts"
@@ -15,7 +18,7 @@ verifies("walk.hundred-hours", async () => {
     toolsTwice: 0,
     beforeReset: 0,
   })
-  // How soon it goes on after a reset is for the bench to say: on a busy machine that clock runs beside real work.
+  // The benchmark measures how soon it continues after a reset: on a busy machine that clock runs beside real work.
   expect(walked.afterCompaction).toBeGreaterThan(0)
   expect(walked.withTask).toBe(walked.afterCompaction)
 })

@@ -1,4 +1,4 @@
-/** A project that is moved while a run of it waits: the run waits on, and is made one of the new place. */
+/** A project that is moved while one of its runs waits: the run keeps waiting, and is made a run of the new place. */
 import { cpSync, readFileSync, renameSync } from "node:fs"
 import { join } from "node:path"
 
@@ -12,7 +12,7 @@ import { verifies } from "../verifies.ts"
 
 const WORDS = "usage limit reached, resets in 5 hours"
 
-/** A run that waits, and nobody there. */
+/** A run that waits, without any process. */
 const waiting = async (): Promise<{
   readonly scene: OutlivingScene
   readonly moved: string
@@ -48,7 +48,7 @@ verifies("space.rebind", async () => {
   const { id } = await engine.sessions.create({ location: { directory: scene.project } })
   await engine.close()
   renameSync(scene.project, moved)
-  // Looking at it must not end it.
+  // Looking at the run must not end it.
   expect((await run("run", "list", "--space", "s1")).stdout).toContain("waiting")
   const early = await run("run", "resume", "r1", "--space", "s1")
   expect([early.code, status()]).toEqual([1, "waiting"])

@@ -1,6 +1,7 @@
 /**
- * No way to overspend: the shipped command, pretend harnesses that go round in circles (30 cents a turn), several of them at
- * once, and kill -9 of everything on the way. What was really used is what the harnesses answered, whoever heard of it.
+ * No way to overspend: the shipped command, pretend harnesses that go round in circles (30 cents a turn), several at once,
+ * and kill -9 of everything on the way. What was really used is what the harnesses answered, whether or not anything heard
+ * it.
  */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -27,7 +28,7 @@ const openCircles = (env: Readonly<Record<string, string>>): OutlivingScene => {
   return scene
 }
 
-/** Turns that were answered, over all harnesses and all lives. */
+/** Answered turns, across all harnesses and all lives. */
 const rounds = ({ home }: OutlivingScene): number =>
   NAMES.flatMap((name) => {
     const file = join(home, "bin", `${name}.rounds.jsonl`)
@@ -89,7 +90,7 @@ verifies("overspend.run", async () => {
     expect(rounds(scene) * TURN).toBeLessThanOrEqual(1 + TURN)
     const shown = await scene.show()
     expect(shown).toMatchObject({ waiting_for: "budget" })
-    // What the command says it has cost is what it has cost.
+    // The reported cost is the real cost.
     expect(Number(shown["cost_usd"])).toBeCloseTo(rounds(scene) * TURN, 2)
     scene.kill("")
   }

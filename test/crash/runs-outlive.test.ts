@@ -1,5 +1,5 @@
 /**
- * A run outlives the processes that carry it out. The shipped command, a pretend Claude, and kill -9: of the worker with its
+ * A run outlives the processes that execute it. The shipped command, a pretend Claude, and kill -9 of the worker with its
  * harness, and of the supervisor too.
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -149,7 +149,7 @@ verifies("run.survives-shutdown", async () => {
   const scene = openOutliving({ noise: [SAID], hold: true })
   await begun(scene)
   scene.claude.behave({ answer: "All done." })
-  // As when the machine goes down: everybody is asked to leave, and nobody says why.
+  // Like a shutdown of the machine: every process is asked to leave, without a reason.
   scene.kill("run supervise", "SIGTERM")
   scene.kill("run worker", "SIGTERM")
   await until(() => scene.kill("run worker", "SIGTERM") === 0)

@@ -1,7 +1,7 @@
 /**
- * A process of Meridian is killed (SIGKILL) at every single step that changes anything outside of it: each directory made,
- * file written (also by half), renamed, synced or removed, each process started. After each death every command that reads
- * must work and tell the truth, `doctor` must find everything repairable, and work must go on.
+ * A process of Meridian is killed (SIGKILL) at every single step that changes anything outside it: each directory made,
+ * file written (even by half), renamed, synced or removed, each process started. After each death every reading command
+ * must work and tell the truth, `doctor` must find everything repairable, and work must be able to continue.
  */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -22,7 +22,7 @@ echo '{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"
 echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"'$id'","usage":{"input_tokens":1,"output_tokens":1},"terminal_reason":"completed"}'
 `
 
-/** One file starts five times faster than the sources; there are hundreds of deaths to die. */
+/** One file starts five times faster than the sources, and there are hundreds of deaths to die. */
 let bundle: string
 beforeAll(async () => {
   bundle = mkdtempSync(join(tmpdir(), "bundle-"))
@@ -81,7 +81,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 const die = async (scene: Scene, scenario: Scenario, crash: Readonly<Record<string, string>>) => {
   const env = { ...scenario.env, ...crash, CRASH_IN: scenario.dies }
   const ended = await scene.start(scenario.operation, scenario.values, { env }).ended
-  // A worker outlives whoever started it; what is to be looked at is what it leaves.
+  // A worker outlives its parent, and what it leaves must be inspected.
   await settle(scene)
   return ended
 }
@@ -101,7 +101,7 @@ const countSteps = async (scenario: Scenario): Promise<number> => {
   }
 }
 
-/** Every command that reads, on every space there is: none fails, and what they say agrees. */
+/** Runs every reading command on every existing space: none fails, and their answers agree. */
 const readEverything = async (scene: Scene): Promise<void> => {
   const { document } = await scene.call("space.list", { limit: 100 })
   for (const space of idsIn(document["spaces"], "space_id")) {
@@ -139,7 +139,7 @@ const checkAftermath = async (scene: Scene): Promise<void> => {
   checkChats(scene.events("s1/sessions.jsonl"))
 }
 
-/** Whole lines only, one start and (now that all are dead) at least one end for each run, ids that never came twice. */
+/** Only whole lines, one start and (now that all are dead) at least one end per run, and no repeated ids. */
 const checkLog = (events: readonly Document[]): void => {
   const starts = events.filter((event) => event["event"] === "start").map((event) => event["id"])
   expect(new Set(starts).size).toBe(starts.length)
@@ -158,7 +158,7 @@ test.each(Object.entries(SCENARIOS))("%s may die at any step", { timeout: 900_00
   const steps = await countSteps(scenario)
   expect(steps).toBeGreaterThan(1)
   let next = 1
-  // Each lane has one project that dies again and again: what one death left must not harm the next.
+  // Each lane has one project that dies again and again: the remains of one death must not harm the next.
   const lane = async (): Promise<void> => {
     const scene = await prepare()
     try {

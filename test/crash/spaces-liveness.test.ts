@@ -1,4 +1,7 @@
-/** Who is alive, and what happens to what the dead leave behind. Real processes, real signals, flock(1) as the witness. */
+/**
+ * Which processes are alive, and what happens to the remains of dead ones. Real processes, real signals, flock(1) as the
+ * witness.
+ */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -25,7 +28,7 @@ const event = (matches: (event: Document) => boolean): Document | undefined =>
 const started = async (id: string): Promise<{ readonly worker: number; readonly harness: number }> => {
   const harness = (found: Document): boolean => found["id"] === id && found["harness_pid"] !== undefined
   await until(() => event(harness) !== undefined)
-  // It has spoken and will not speak again: nothing but a signal ends it now.
+  // It has spoken and will not speak again, so only a signal ends it now.
   await until(() => scene.events(`s1/runs/${id}/events.jsonl`).length > 0)
   return {
     worker: Number(event((found) => found["id"] === id)?.["worker_pid"]),
@@ -41,7 +44,7 @@ verifies("run.outlives-worker", async () => {
   await until(() => !isThere(worker))
   const lock = scene.state("s1/runs/r1/run.lock")
   expect([shellCanLock(lock), isThere(harness)]).toEqual([false, true])
-  // The next command of anybody, an agent too.
+  // The next command from anyone, even an agent.
   const { document } = await scene.call("run.list", {}, IN_S1)
   expect(document).toMatchObject({ runs: [{ run_id: "r1", status: "running" }] })
   await expect(scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)).rejects.toThrow(

@@ -1,4 +1,4 @@
-/** Supervisors that meet each other, one of another version, runs that say nothing, and a disk that is full. */
+/** Supervisors that meet each other, one of another version, silent runs, and a full disk. */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -25,7 +25,7 @@ verifies("supervisor.version", async () => {
   await begun(scene)
   const version = join(scene.project, ".meridian/.spaces/supervisor.version")
   const ours = readFileSync(version, "utf8")
-  // A newer Meridian has worked here: what we would write is not its business any more, nor is its record ours.
+  // A newer Meridian has worked here. We must not write any more, and its record is not ours.
   writeFileSync(version, "999\n")
   await until(() => scene.count(SUPERVISOR) === 0)
   await scene.run("up")
@@ -42,7 +42,7 @@ verifies(
     mkdirSync(spaces, { recursive: true })
     const version = join(spaces, "supervisor.version")
     writeFileSync(version, "1\n")
-    // As an older one that is at work: it looks once a second, and makes room.
+    // Like an older one at work: it looks once a second, and makes room.
     const older = await acquireLock(join(spaces, "supervisor.lock"), { waitMs: 0 })
     const beginning = begun(scene)
     await until(() => readFileSync(version, "utf8") !== "1\n")
@@ -69,14 +69,14 @@ verifies(
   "run.stalls",
   async () => {
     const go = join(openOutliving().home, "go")
-    // Silent, but a process of its own computes: as long as that does, nobody interrupts it.
+    // Silent, but one of its processes computes. As long as it does, nothing interrupts it.
     const scene = openOutliving({
       noise: [SAID],
       does: `n=0; while [ ! -e ${JSON.stringify(go)} ]; do n=$((n+1)); done`,
       env: { MERIDIAN_STALL_MINUTES: "0.05" },
     })
     await begun(scene)
-    // That something does not happen can only be seen by giving it the time: two silences.
+    // That something does not happen shows only after giving it the time: two silences.
     await new Promise((resolve) => setTimeout(resolve, 7_000))
     expect(scene.status()).toBe("running")
     writeFileSync(go, "")
@@ -120,7 +120,7 @@ verifies("run.full-disk", async () => {
   const scene = openOutliving({ noise: [SAID], release: go, failFirst, answer: "All done." })
   const state = join(scene.project, ".meridian")
   mkdirSync(state)
-  // Where nobody may mount anything there is no full disk, and the rest holds all the same.
+  // Without the right to mount there is no full disk; the rest is tested anyway.
   const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", state]).status === 0
   onTestFinished(() => {
     if (isMounted) spawnSync("umount", ["-l", state])
@@ -134,7 +134,7 @@ verifies("run.full-disk", async () => {
   rmSync(filler, { force: true })
   const shown = await ended(scene)
   expect(shown).toMatchObject({ report_summary: "All done." })
-  // No busy loop meanwhile: one worker after growing pauses.
+  // No busy loop in that time: one worker after growing pauses.
   expect(scene.claude.calls().length).toBeLessThan(5)
 })
 

@@ -68,7 +68,7 @@ const untilGone = async (pids: readonly number[]): Promise<void> => {
   while ((await running(pids)).length > 0) await delay(10)
 }
 
-/** The shell, a child that ignores everything, one in a session of its own, one without its environment. */
+/** The shell, a child that ignores everything, one in its own session, one without its environment. */
 const COMMAND = `echo $$ >> pids
 trap '' TERM HUP INT
 sh -c 'trap "" TERM HUP INT; echo $$ >> pids; while :; do sleep 1000; done' &
@@ -98,7 +98,7 @@ test("SIGKILL of the engine's whole process group does too", async () => {
 describe("what left its session and cleared its environment", () => {
   const HIDDEN = `setsid env -i sh -c 'echo $$ >> pids; /bin/sleep 1000; true' > /dev/null 2>&1 &`
 
-  /** Where the system has no control groups for us, docs/security.md says that such a process can outlive the engine. */
+  /** If the system has no control groups for us, docs/security.md says that such a process can outlive the engine. */
   const expectEnd = async (pids: readonly number[]): Promise<void> => {
     const probe = openControlGroup("probe")
     await probe?.end()

@@ -15,7 +15,7 @@ import { BINARY, document, emptyFolder } from "./cli-binary.ts"
 const start = (scene: DirectScene, options: Partial<AcpOptions> = {}): Promise<AcpClient> =>
   startAcp({ env: scene.env, cwd: scene.project, answer: () => choose("once"), ...options })
 
-/** Kind and the words of each update, without what differs from run to run. */
+/** Kind and text of each update, without what differs from run to run. */
 const told = (client: AcpClient): readonly string[] =>
   client.updates.map(({ update }) => {
     if (update.sessionUpdate === "tool_call") return `${update.kind} ${update.title}: ${update.status}`
@@ -27,7 +27,7 @@ const told = (client: AcpClient): readonly string[] =>
 
 const USED = "usage_update"
 
-/** 0 until it is written whole. */
+/** 0 until it is completely written. */
 const writtenPid = (file: string): number =>
   existsSync(file) ? Number(/^(\d+)\n/.exec(readFileSync(file, "utf8"))?.[1] ?? 0) : 0
 
@@ -60,7 +60,7 @@ verifies("acp.turn", async () => {
   const acp = await start(scene)
   const session = await acp.open(scene.project)
   expect(await acp.say(session, "Rename it.")).toBe("end_turn")
-  // What a turn used is told when its answer has ended, before or behind what its tools did.
+  // The usage of a turn is reported when its answer has ended, before or after the results of its tools.
   const [used, rest] = [told(acp).filter((line) => line === USED), told(acp).filter((line) => line !== USED)]
   expect(used).toHaveLength(4)
   expect(rest).toEqual([
@@ -407,7 +407,7 @@ verifies("acp.one-writer", async () => {
   })
   await first.agent.notify(methods.agent.session.cancel, { sessionId: session })
   expect(await turn).toBe("cancelled")
-  // What the first did is seen by the second as it happens.
+  // The second sees what the first does as it happens.
   await second.heard((update) => update.sessionUpdate === "tool_call_update" && update.status === "failed")
   expect(await second.say(session, "Now me.")).toBe("end_turn")
   await first.heard((update) => update.sessionUpdate === "user_message_chunk")
@@ -438,7 +438,7 @@ verifies("acp.client-gone", async () => {
   acp.say(session, "Work.").catch(() => undefined)
   const pid = await vi.waitUntil(() => writtenPid(join(scene.project, "pid")), { timeout: 20_000 })
   expect(await acp.end()).toBe(0)
-  // It was ended; whoever collects it may need a moment.
+  // It was ended, but reaping it may take a moment.
   await vi.waitUntil(() => !isAlive(pid), { timeout: 20_000 })
   const again = await start(scene)
   await again.open(scene.project, session)
@@ -497,7 +497,7 @@ verifies("acp.rubbish", async () => {
   expect(answers.find((answer) => Reflect.get(Object(answer), "id") === 7)).toMatchObject({
     result: { protocolVersion: 1, agentInfo: { name: "meridian" } },
   })
-  // More than any message may have: the connection ends, the program with it, and nothing grows.
+  // Larger than any message may be: the connection and the program end, and nothing grows.
   child.stdin.on("error", () => undefined)
   child.stdin.write("x".repeat(40 * 1024 * 1024))
   await closed

@@ -1,4 +1,4 @@
-/** The shipped binary, run as a user runs it: in an empty folder, with an environment of its own. */
+/** The shipped binary, run as a user runs it: in an empty folder, with a separate environment. */
 import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, realpathSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -20,20 +20,20 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
   readonly binary?: string
-  /** Kills a command that would hang for ever; its code is null then. */
+  /** Kills a command that would hang for ever. Its code is then null. */
   readonly patienceMs?: number
 }
 
 export const emptyFolder = (name = "meridian cli "): string => realpathSync(mkdtempSync(join(tmpdir(), name)))
 
-/** Nothing of the developer's own environment reaches the command but PATH. */
+/** Of the developer's environment only PATH reaches the command. */
 export const meridian = (args: readonly string[], options: RunOptions = {}): Promise<Ran> => {
   if (!existsSync(BINARY)) throw new Error("run 'npm run build' first")
   const cwd = options.cwd ?? emptyFolder()
   return new Promise((settle, fail) => {
     const child = spawn(process.execPath, [options.binary ?? BINARY, ...args], {
       cwd,
-      // Dead runs stay dead unless a test wants them carried on: a supervisor would outlive its test.
+      // Dead runs stay dead unless a test wants them continued, because a supervisor would outlive its test.
       env: {
         PATH: SEARCH_PATH,
         HOME: cwd,
@@ -56,7 +56,7 @@ export const meridian = (args: readonly string[], options: RunOptions = {}): Pro
   })
 }
 
-/** stdout as the one JSON document it must be. */
+/** stdout as the one JSON document that it must be. */
 export const document = (ran: Ran): unknown => {
   const lines = ran.stdout.split("\n")
   if (lines.length !== 2 || lines[1] !== "") throw new Error(`not one document: ${JSON.stringify(ran)}`)

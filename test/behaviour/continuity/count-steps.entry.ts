@@ -1,6 +1,6 @@
 /**
- * Counts the steps the library takes on inputs of two sizes and prints them as JSON: block counts of the engine's precise
- * coverage. Runs in a process of its own without optimising compilers, which would leave blocks uncounted.
+ * Counts the steps that the library takes on inputs of two sizes and prints them as JSON: block counts of V8's precise
+ * coverage. It runs in its own process without optimising compilers, which would leave blocks uncounted.
  */
 import { Session } from "node:inspector/promises"
 

@@ -1,10 +1,10 @@
-/** Takes every file handle there is, asks for a brief, gives the handles back and asks again; prints both as JSON. */
+/** Takes every available file handle, asks for a brief, releases the handles and asks again. Prints both as JSON. */
 import { closeSync, openSync } from "node:fs"
 
 import { readBrief } from "@meridian/continuity"
 
 const root = process.argv[2] ?? "."
-// Warm: what the library itself needs is loaded before the handles are gone.
+// Warms up: the library's own files are loaded before the handles are gone.
 await readBrief({ root })
 const taken: number[] = []
 try {

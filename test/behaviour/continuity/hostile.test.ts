@@ -106,7 +106,7 @@ test("of thousands of workflow folders the one the session names is taken, withi
   ])
   expect(looks).toBeLessThan(1500)
 
-  // On a slow disk the search ends at half of the time, so that the best found until then can still be read.
+  // On a slow disk the search ends at half of the time, so that the best result until then can still be read.
   let now = 0
   const slow = await afterwards({ "SESSION.md": LOG }, many, { clock: () => (now += 0.5) })
   expect([slow.artifact, now < READ_LIMITS.timeMs]).toEqual([".codex/specs/s2199/requirements.md", true])

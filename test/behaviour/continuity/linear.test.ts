@@ -1,7 +1,7 @@
 /**
- * Twice the input, twice the steps. Steps are counted by the engine (see `count-steps.entry.ts`), so the answer does not
- * depend on the machine. Patterns are not counted that way; they get inputs of one huge line, on which a quadratic one
- * would need minutes.
+ * Twice the input, twice the steps. V8 counts the steps (see `count-steps.entry.ts`), so the result does not depend on the
+ * machine. Regular expressions are not counted that way; they get inputs of one huge line, for which a quadratic one would
+ * need minutes.
  */
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"

@@ -43,7 +43,7 @@ verifies("brief.headings", async () => {
     "Workflow-Aware Augmentation",
     ...WORKFLOW,
   ])
-  // A heading is followed directly by its bullets, and stands after one blank line.
+  // A heading is directly followed by its bullets, and preceded by one blank line.
   expect(workflow.text).not.toMatch(/^## .*\n\n/m)
   expect(workflow.text).not.toMatch(/[^\n]\n## |\n\n\n/)
 })

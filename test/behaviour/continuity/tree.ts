@@ -7,7 +7,7 @@ import { type Brief, readBrief } from "@meridian/continuity"
 
 export type Tree = Readonly<Record<string, string | Uint8Array>>
 
-/** Runs with a fresh folder that holds these files; a path that ends in a slash is an empty folder. */
+/** Runs with a fresh folder that contains these files. A path that ends in a slash is an empty folder. */
 export const inTree = async <Result>(tree: Tree, act: (root: string) => Promise<Result>): Promise<Result> => {
   const root = mkdtempSync(join(tmpdir(), "continuity-"))
   try {
@@ -24,7 +24,7 @@ export const inTree = async <Result>(tree: Tree, act: (root: string) => Promise<
 export const briefOf = (tree: Tree): Promise<Brief> =>
   inTree(tree, (root) => readBrief({ root, clock: () => 0 }))
 
-/** Bullets under a heading, without their signs. */
+/** The bullets under a heading, without their signs. */
 export const bulletsOf = (text: string, heading: string): readonly string[] => {
   const lines = text.split("\n")
   const from = lines.indexOf(`## ${heading}`)

@@ -1,4 +1,4 @@
-/** Prints the brief of a folder as a user without privileges sees it: root may read everything. */
+/** Prints the brief of a folder as an unprivileged user sees it, because root may read everything. */
 import { readBrief } from "@meridian/continuity"
 
 const NOBODY = 65_534

@@ -436,7 +436,7 @@ verifies("workflow.between", async () => {
     "The log speaks of spec-execute and bug-fix and does not say which is current: ask before going on."
   expect(bulletsOf(text, "Status")).toContain(question)
   expect(bulletsOf(pinned, "Open Questions")).toEqual([question])
-  // Only one of them is there: then that one is meant.
+  // Only one of them exists, so that one is meant.
   expect(await modeOf(spec({ "tasks.md": TASKS }, log))).toBe("workflow:spec/spec-execute")
 })
 

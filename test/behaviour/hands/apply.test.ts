@@ -64,7 +64,7 @@ verifies(
   "run.apply",
   async () => {
     const scene = openRepositoryScene({ "a.txt": "one\n" })
-    // One by one they conflict with the branch; together they say what it says.
+    // One by one they conflict with the branch; together they do not.
     const does =
       "git commit -qam wrong && echo right > a.txt && echo b > b.txt && git add -A && git commit -qm right"
     await scene.work({ "a.txt": "wrong\n" }, {}, {}, does)
@@ -89,7 +89,7 @@ verifies(
       message: "Run r2 conflicts with run r1 in a.txt; nothing was changed.",
     })
     expect(scene.checkout()).toBe(before)
-    // It can be mended where it is, and then it goes.
+    // It can be repaired in place, and then it applies.
     const path = (await scene.call("run.worktree", { run_id: "r2", space: "s1" })).text
     scene.gitIn(path, "checkout", "--quiet", "--", "a.txt")
     writeFileSync(join(path, "c.txt"), "c\n")
@@ -112,7 +112,7 @@ verifies(
     expect(text).toBe("r1: 2 files staged")
     expect(scene.git("rev-parse", "HEAD")).toBe(head)
     expect(scene.git("status", "--porcelain")).toBe("M  a.txt\nA  b.txt")
-    // Nothing else has its commits, so the worktree stays until somebody says so.
+    // Nothing else has its commits, so the worktree stays until it is discarded.
     expect(scene.git("branch", "--list", "meridian/s1-r1", "--format=%(refname:short)")).toBe(
       "meridian/s1-r1",
     )
@@ -200,7 +200,7 @@ test("nobody who may only read applies", async () => {
 
 verifies("run.apply-all", async () => {
   const scene = openRepositoryScene({ "a.txt": "one\n", "b.txt": "one\n" })
-  // The first is in the way of both others, which do not meet each other.
+  // The first conflicts with both others, which do not conflict with each other.
   await scene.work({ "a.txt": "first\n", "b.txt": "first\n" })
   await scene.work({ "a.txt": "second\n" }, { space: "s1" })
   await scene.work({ "b.txt": "third\n" }, { space: "s1" })
@@ -258,7 +258,7 @@ verifies("run.diff", async () => {
   expect(await shown()).toBe(plain())
   expect(await shown({ stat: true })).toBe(plain("--stat"))
   expect(await shown({ name_only: true })).toBe(plain("--name-only"))
-  // The branch goes on, and so does the run, by hand.
+  // The branch continues, and so does the run, by hand.
   scene.commit({ "mine.txt": "mine\n" })
   expect(await shown()).toBe(plain())
   const path = (await scene.call("run.worktree", { run_id: "r1", space: "s1" })).text

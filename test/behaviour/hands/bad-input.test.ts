@@ -1,4 +1,4 @@
-/** What a repository, a disk or a check can be, and the checkout stays byte for byte what it was. */
+/** Whatever a repository, a disk or a check may do, the checkout stays byte for byte the same. */
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -24,7 +24,7 @@ verifies(
     const self = await scene.work({ "check.sh": "rm check.sh\n" }, { ...more, check: "sh check.sh" })
     expect(self.document).toMatchObject({ verdict: "verified" })
     expect(scene.checkout()).toBe(before)
-    // What the checks took away is there again, and is applied.
+    // What the checks removed is there again, and is applied.
     await apply(scene, "r2")
     await apply(scene, "r3")
     expect([scene.read("b.txt"), scene.read("check.sh")]).toEqual(["b\n", "rm check.sh\n"])
@@ -55,7 +55,7 @@ verifies(
     await scene.work({}, {}, {}, "truncate -s 5G huge.bin")
     expect(await codeOf(apply(scene))).toBe("WORKTREE_TOO_LARGE")
     expect(scene.checkout()).toBe(before)
-    // In the way of nothing: it is ignored where it lies, or comes along by name.
+    // Harmless: it is ignored where it is, or comes along by name.
     truncateSync(join(scene.project, "a.txt"), 0)
     writeFileSync(join(scene.project, "big.bin"), "")
     truncateSync(join(scene.project, "big.bin"), 5 * 1024 ** 3)
@@ -76,7 +76,7 @@ verifies(
     expect(scene.checkout()).toBe(before)
     await apply(scene)
     expect(scene.read("in/a.txt")).toBe("two\n")
-    // What is left out stays left out, and is no deletion.
+    // What is left out stays left out, and is not a deletion.
     expect(existsSync(join(scene.project, "out/b.txt"))).toBe(false)
     expect(scene.git("ls-tree", "-r", "--name-only", "HEAD")).toBe("in/a.txt\nout/b.txt")
     expect(scene.git("status", "--porcelain")).toBe("")
@@ -143,7 +143,7 @@ verifies(
   "a merge that is under way",
 )
 
-/** Of large files nothing more than the beginning can be written, as on a disk that fills up on the way. */
+/** Of large files only the beginning can be written, as on a disk that fills up. */
 const onFullDisk = (scene: RepositoryScene): Readonly<Record<string, string>> => {
   const folder = join(scene.env["HOME"] ?? "", "full")
   mkdirSync(folder)
@@ -169,7 +169,7 @@ verifies(
     const applied = scene.call("run.apply", { run_ids: [id], space: "s1" }, { env })
     expect(await codeOf(applied)).toBe("GIT_FAILED")
     expect(scene.checkout()).toBe(before)
-    // With room again it goes on.
+    // With room again it continues.
     await apply(scene, id)
     expect(scene.read("new.txt")).toBe(large.toUpperCase())
   },

@@ -6,7 +6,7 @@ import { openRepositoryScene, type RepositoryScene } from "../../scene/repositor
 import { codeOf, type Document } from "../../scene/spaces.ts"
 import { verifies } from "../../verifies.ts"
 
-/** The first of them is right, the others are not; each says which it is. */
+/** The first one is right, the others are not. Each says which it is. */
 const UNLIKE =
   'n=$(basename "$PWD" | tr -dc 0-9); case "$PWD" in *r1) echo right > a.txt;; *) echo wrong > a.txt; echo more > b.txt;; esac'
 
@@ -49,7 +49,7 @@ verifies("contest.spawn", async () => {
   expect(scene.checkout()).toBe(before)
   const compared = await scene.call("run.compare", { space: "s1" })
   expect(compared.text).toBe(run.text)
-  // One of them stands for all; named ones are compared as they are.
+  // One of them represents all; named ones are compared as named.
   expect((await scene.call("run.compare", { run_ids: ["r2"], space: "s1" })).text).toBe(run.text)
   const two = await scene.call("run.compare", { run_ids: ["r3", "r2"], space: "s1" })
   expect(two.document["runs"]).toMatchObject([{ run_id: "r3" }, { run_id: "r2" }])

@@ -67,7 +67,7 @@ verifies("checks.refuted", async () => {
     exit_code: 1,
   })
   expect(run.exitCode).toBe(1)
-  // Told twice, so there are three attempts.
+  // The agent was told twice, so there are three attempts.
   expect(harness.calls()).toHaveLength(3)
   const before = scene.checkout()
   expect(await codeOf(scene.call("run.apply", { run_ids: ["r1"], space: "s1" }))).toBe("RUN_REFUTED")
@@ -133,7 +133,7 @@ test.each([
 
 verifies("checks.as-applied", async () => {
   const scene = openRepositoryScene({ "a.txt": "one\n", "uses.txt": "one\n" })
-  // The name in a.txt is what every use must say.
+  // Every use must have the name in a.txt.
   const check = 'for f in uses*.txt; do cmp "$f" a.txt || { echo "$f is stale"; exit 1; }; done'
   await scene.work({ "a.txt": "two\n", "uses.txt": "two\n" }, { check })
   scene.commit({ "uses-2.txt": "one\n" })
@@ -148,7 +148,7 @@ verifies("checks.as-applied", async () => {
   expect(scene.gitIn(path, "status", "--porcelain")).toBe(inside)
   expect(existsSync(join(path, "uses-2.txt"))).toBe(false)
   expect((await checksOf(scene, "r1")).at(-1)).toMatchObject({ place: "apply", exit_code: 1 })
-  // What stands there was no refutation of the run: with the branch mended, it goes.
+  // This failure did not refute the run: with the branch repaired, it applies.
   scene.git("rm", "--quiet", "uses-2.txt")
   scene.git("commit", "--quiet", "-m", "gone")
   const { text, document } = await scene.call("run.apply", { run_ids: ["r1"], space: "s1" })
@@ -214,7 +214,7 @@ verifies("checks.configured", async () => {
   expect(flag.document).toMatchObject({ verdict: "verified" })
   const none = await scene.work({ "a.txt": "wrong\n" }, { check: "", space: "s1" }, { env })
   expect(none.document).toMatchObject({ verdict: "unverified" })
-  // One that only reads has nothing to prove.
+  // A run that only reads has nothing to prove.
   scene.harness("claude", { answer: "looked" })
   const reads = await scene.call("run.spawn", { prompt: "p", harness: "claude", space: "s1" }, { env })
   expect(reads.document).toMatchObject({ verdict: "unverified" })

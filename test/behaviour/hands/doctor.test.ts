@@ -22,10 +22,10 @@ verifies("doctor.worktrees", async () => {
   await scene.work({ "a.txt": "two\n" })
   await scene.work({ "b.txt": "new\n" }, { space: "s1" })
   const [first, second] = [await pathOf(scene, "r1"), await pathOf(scene, "r2")]
-  // What is on record waits to be applied.
+  // Recorded work waits to be applied.
   expect(await doctor(scene, true)).toEqual([])
   expect(existsSync(first)).toBe(true)
-  // Nobody knows of the second any more; what it did is nowhere else.
+  // The second is recorded nowhere any more, and its work exists only there.
   rmSync(scene.state("s1"), { recursive: true })
   expect(await doctor(scene)).toMatchObject([
     { id: "unclaimed_worktrees", repaired: false },

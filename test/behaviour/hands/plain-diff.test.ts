@@ -16,7 +16,7 @@ verifies("run.diff-plain", async () => {
     ],
   })
   expect(text).not.toContain("b.txt")
-  // What comes later is not the run's work.
+  // Later changes are not the run's work.
   scene.write({ "a.txt": "three\n", "later.txt": "later\n" })
   const names = await scene.call("run.diff", { run_id: "r1", name_only: true, space: "s1" })
   expect(names.text).not.toContain("later.txt")

@@ -41,7 +41,7 @@ verifies("http.run-work", async () => {
     newStart: 1,
     lines: ["-1", "+one", " 2", " 3", " 4"],
   })
-  // A directory of the server is nobody's business.
+  // Clients must not learn a directory of the server.
   expect(JSON.stringify(diff)).not.toContain(scene.project)
   // Staged first: nothing is committed, and the worktree stays.
   const staged = await spaces.apply({ ...R1, noCommit: true })

@@ -113,7 +113,7 @@ verifies("sandbox.configured", async () => {
   expect(await codeOf(spawn(scene, ":", {}, env))).toBe("SANDBOX_NETWORK_NEEDED")
   const shown = await scene.call("config.show", {}, { env })
   expect(shown.text).toMatch(/sandbox\.mode\b.*required/)
-  // A person may, once; what runs inside a run may not.
+  // A person may do so, once; a process inside a run may not.
   expect((await spawn(scene, ":", { sandbox: "off" }, env)).document).toMatchObject({ status: "succeeded" })
   expect(
     await codeOf(spawn(scene, ":", { sandbox: "off" }, { ...env, MERIDIAN_TIER: "workspace-write" })),

@@ -29,7 +29,7 @@ verifies("worktree.own-place", async () => {
 verifies("worktree.recorded-first", async () => {
   const scene = openRepositoryScene()
   const head = scene.git("rev-parse", "HEAD")
-  // Taken: git refuses to make the worktree, and the start record is there all the same.
+  // The branch exists, so git refuses to make the worktree. The start record exists anyway.
   scene.git("branch", "meridian/s1-r1")
   expect(await codeOf(scene.work({}))).toBe("WORKTREE_TAKEN")
   const [start, ...rest] = scene.events("s1/runs.jsonl")
@@ -39,7 +39,7 @@ verifies("worktree.recorded-first", async () => {
   })
   expect(rest.at(-1)).toMatchObject({ event: "finalize", status: "failed", exit_code: 2 })
   expect(scene.git("worktree", "list").split("\n")).toHaveLength(1)
-  // And the next one is not in its way.
+  // It does not block the next run.
   expect((await scene.work({}, { space: "s1" })).document).toMatchObject({ status: "succeeded" })
 })
 
@@ -59,7 +59,7 @@ verifies("worktree.auto", async () => {
   expect(never.document).not.toHaveProperty("worktree")
   expect(never.warnings.join()).toContain("WARNING [CHECKOUT_SHARED]: s1 r1 also writes into")
   expect((await scene.call("run.show", { run_id: "r3", space: "s1" })).text).toContain("Beside: s1 r1")
-  // One that only reads is in nobody's way.
+  // A run that only reads blocks no other.
   const reading = await scene.call(
     "run.spawn",
     { ...values, permission: "read-only" },
@@ -71,7 +71,7 @@ verifies("worktree.auto", async () => {
   await until(() =>
     scene.events("s1/runs.jsonl").some(({ event, id }) => event === "finalize" && id === "r1"),
   )
-  // Nobody is there any more.
+  // No other run is there any more.
   const alone = await scene.call("run.spawn", values, { env: { MERIDIAN_RUN_WORKTREE: "auto" } })
   expect(alone.document).not.toHaveProperty("worktree")
 })
@@ -85,7 +85,7 @@ verifies(
     expect(document["cwd"]).toBe(join(await worktreeOf(scene, "r1"), "packages/app"))
     await scene.call("run.apply", { run_ids: ["r1"], space: "s1" })
     expect(scene.read("packages/app/b.txt")).toBe("b\n")
-    // A folder that no commit has would be missing.
+    // A folder without a commit would be missing.
     mkdirSync(join(scene.project, "fresh"))
     expect(await codeOf(scene.work({}, { cwd: join(scene.project, "fresh"), space: "s1" }))).toBe(
       "WORKTREE_FOLDER_ABSENT",
@@ -164,7 +164,7 @@ verifies(
     await scene.work({ "b.txt": "b\n" }, {}, { env, cwd: root })
     const done = await scene.call("run.apply", { run_ids: ["r1"], space: "s1" }, { env, cwd: root })
     expect(done.document).toMatchObject({ applied: [{ branch: "main" }] })
-    // Nobody said who commits.
+    // No author is configured.
     expect(scene.gitIn(join(root, "main"), "log", "-1", "--format=%an <%ae>")).toBe(
       "Meridian <meridian@localhost>",
     )
@@ -246,7 +246,7 @@ verifies("worktree.changes", async () => {
   expect(readFileSync(join(along, "fresh.txt"), "utf8")).toBe("fresh\n")
   expect(existsSync(join(along, "gone.txt"))).toBe(false)
   expect(scene.gitIn(along, "rev-parse", "HEAD")).toBe(scene.git("rev-parse", "HEAD"))
-  // The user's changes are not the work of the run, and stay uncommitted where they are.
+  // The user's changes are not part of the run's work, and stay uncommitted where they are.
   const { document } = await scene.call("run.diff", { run_id: "r2", space: "s1" })
   expect(document).toMatchObject({ files: [{ path: "b.txt" }, { path: "c.txt" }] })
   await scene.call("run.apply", { run_ids: ["r2"], space: "s1" })
@@ -335,7 +335,7 @@ test("a run that is spawned from a worktree works beside its parent, not in the 
   )
   expect(child.document["cwd"]).toBe(await worktreeOf(scene, "r1"))
   expect(scene.read("child.txt")).toBeUndefined()
-  // And it cannot reach out of there.
+  // It cannot reach outside.
   await scene.work({ "other.txt": "o\n" }, { space: "s1" })
   expect(await codeOf(scene.call("run.apply", { run_ids: ["r3"], space: "s1" }, { env }))).toBe(
     "APPLY_ELSEWHERE",

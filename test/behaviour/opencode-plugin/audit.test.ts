@@ -1,4 +1,4 @@
-/** What an audit of 0.1.0 found in the plugin, one test for each finding, under its id. P10: `log.test.ts` of the plugin. */
+/** What an audit of 0.1.0 found in the plugin: one test per finding, under its id. P10: `log.test.ts` of the plugin. */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 

@@ -142,7 +142,7 @@ test.each([
   expect(output.system[1]).toContain("Rule A.")
 })
 
-/** Time goes on until the work is done. */
+/** Lets time pass until the work is done. */
 const passing = async <Value>(work: Promise<Value>): Promise<Value> => {
   const state = { isOver: false }
   const end = (): void => {
@@ -165,7 +165,7 @@ test("a client that never answers holds no hook back", async () => {
     },
     options: { silentMessages: true },
   })
-  // By a clock of its own: the hook's waits nearly fill its time, and a busy machine would use up the rest.
+  // On a fake clock: the hook's waits nearly fill its time, and a busy machine would use up the rest.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] })
   onTestFinished(() => void vi.useRealTimers())
   await passing(opencode.event("session.created", { info: { id: "ses_1" } }))

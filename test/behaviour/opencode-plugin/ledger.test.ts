@@ -35,7 +35,7 @@ const does = (tool: string, input: object, output = ""): Message =>
 const summary = (text = "Nothing."): Message =>
   message("assistant", [{ type: "text", text }], { summary: true, mode: "compaction", agent: "compaction" })
 
-/** The messages of a request as the plugin leaves them, and what it added to its system prompt. */
+/** The messages of a request as the plugin leaves them, and its additions to the system prompt. */
 const request = async (
   opencode: Pretend,
   messages: readonly Message[],
@@ -53,7 +53,7 @@ const request = async (
   return { messages: output.messages, system, text: [...system, ...texts].join("\n") }
 }
 
-/** As OpenCode does it: the hook, the messages of the summary's own request, its system prompt. */
+/** Like OpenCode: the hook, the messages of the summary's own request, its system prompt. */
 const compact = async (opencode: Pretend, messages: readonly Message[]): Promise<void> => {
   await opencode.hook("experimental.session.compacting", { sessionID: "ses_1" }, { context: [] })
   const output = { messages: [...messages] }
@@ -160,7 +160,7 @@ test("an update stands before a prompt that nobody has answered, and many update
     sizes.push(ours.reduce((sum, each) => sum + estimateTokens(JSON.stringify(each.parts)), 0))
     kept.push(says("done"))
   }
-  // The budget of the pinned part, and the JSON around each of our messages.
+  // The budget of the pinned part, plus the JSON around each of our messages.
   expect(Math.max(...sizes)).toBeLessThan(2000)
   expect(sizes.some((size, index) => size < (sizes[index - 1] ?? 0))).toBe(true)
 })

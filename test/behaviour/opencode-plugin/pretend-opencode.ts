@@ -1,6 +1,6 @@
 /**
- * OpenCode as its plugins see it: a project on disk, a client that answers from memory and remembers what it was asked, and
- * the hooks called in the order of OpenCode 1.18. Tests look at what the plugin did to its outputs, never inside it.
+ * OpenCode as its plugins see it: a project on disk, a client that answers from memory and records its calls, and the hooks
+ * called in the order of OpenCode 1.18. Tests check the plugin's outputs, never its internals.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -19,14 +19,14 @@ export interface LogLine {
 export interface Pretend {
   readonly root: string
   readonly logs: readonly LogLine[]
-  /** Bodies given to `session.prompt`, with the session. */
+  /** Bodies passed to `session.prompt`, with the session. */
   readonly sent: readonly { readonly session: string; readonly body: Record<string, unknown> }[]
   readonly write: (path: string, text: string | Buffer) => void
   readonly hook: (name: string, input: unknown, output?: unknown) => Promise<void>
   readonly event: (type: string, properties: object) => Promise<void>
   readonly prompt: (text: string, more?: object) => Promise<void>
   readonly tool: (tool: string, args: object) => Promise<void>
-  /** What one main request carries beside the base prompt. */
+  /** What one main request contains besides the base prompt. */
   readonly mainRequest: (model?: object) => Promise<readonly string[]>
   readonly titleRequest: () => Promise<readonly string[]>
   readonly compact: () => Promise<{
@@ -45,7 +45,7 @@ export interface PretendOptions {
   readonly history?: readonly unknown[]
   /** Replaces or adds parts of the client. */
   readonly client?: object
-  /** Relative to the project's root: where the user started. */
+  /** Relative to the project's root: the folder in which the user started. */
   readonly directory?: string
   readonly worktree?: string
 }

@@ -1,4 +1,4 @@
-/** No way to overspend, over several harnesses: pretend ones that tell what they use. */
+/** No way to overspend, across several harnesses: pretend ones that report their usage. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -17,7 +17,7 @@ afterEach(() => scene.close())
 const spawn = (values: Readonly<Record<string, unknown>> = {}, options: object = {}) =>
   scene.call("run.spawn", { prompt: "build the parser", ...values }, options)
 
-/** In a process of its own, as a person's command is: until it has ended, or is paused. */
+/** In a separate process, like a user's command: until it has ended, or is paused. */
 const spawnApart = async (values: Readonly<Record<string, unknown>>, options: object = {}): Promise<void> => {
   const { ended } = scene.start("run.spawn", { prompt: "build the parser", ...values }, options)
   const { stderr, code } = await ended
@@ -32,7 +32,7 @@ const message = (id: string, tokens: number, content: object = { type: "text", t
   parent_tool_use_id: null,
   message: { id, role: "assistant", content: [content], usage: { input_tokens: tokens, output_tokens: 0 } },
 })
-/** A step of OpenCode's that cost so much. */
+/** A step of OpenCode with this cost. */
 const step = (cost: number) => ({
   type: "step_finish",
   sessionID: "ses_pretend",
@@ -50,7 +50,7 @@ const never = () => join(scene.project, NEVER)
 const goOn = () => writeFileSync(never(), "")
 
 const run = (id = "r1") => scene.call("run.show", { run_id: id }, IN_S1).then(({ document }) => document)
-/** With somebody who carries on with what is resumed. */
+/** With a supervisor that continues resumed runs. */
 const IN_S1 = { env: { MERIDIAN_SPACE_ID: "s1", MERIDIAN_SUPERVISOR: "on" } }
 
 verifies("run-cap.host-flag", async () => {
@@ -87,7 +87,7 @@ verifies(
     })
     const { document } = await spawn({ model: "opus", max_tokens: 1_000 })
     expect(document).toMatchObject({ status: "paused", waiting_for: "budget" })
-    // The tool had ended when the harness was told to.
+    // The tool had ended when the harness was told to end.
     const types = scene.events("s1/runs/r1/events.jsonl").map(({ type }) => type)
     expect(types.indexOf("tool.ended")).toBeGreaterThan(types.indexOf("tool.started"))
   },
@@ -177,7 +177,7 @@ verifies("run-cap.folder", async () => {
 verifies("run-cap.sums", async () => {
   scene.harness("opencode", { noise: lines(step(0.6)) })
   const claude = scene.harness("claude", { answer: "Done." })
-  // Each of OpenCode's costs 0.6081.
+  // Each run of OpenCode costs 0.6081.
   await spawn({ harness: "opencode" })
   const env = { MERIDIAN_SPACE_ID: "s1", MERIDIAN_BUDGET_SPACE_COST: "1", MERIDIAN_BUDGET_DAY_COST: "9" }
   await spawn({ model: "opus" }, { env })
@@ -191,11 +191,11 @@ verifies("run-cap.sums", async () => {
     "The budget of this space (budget.space_cost) is used up",
   )
   expect(third.document["attempts"]).toBeUndefined()
-  // In another space of the same day.
+  // In another space on the same day.
   const day = await spawn({ harness: "opencode" }, { env: { MERIDIAN_BUDGET_DAY_COST: "1" } })
   expect(day.document).toMatchObject({ space_id: "s2", status: "paused", waiting_for: "budget" })
   await spawnApart({ harness: "opencode" }, { env })
-  // Raised where it was set, it goes on.
+  // Raised where it was set, it continues.
   expect(await codeOf(scene.call("run.resume", { run_id: "r5" }, { env }))).toBe("BUDGET_SPENT")
   const more = { ...env, MERIDIAN_SUPERVISOR: "on", MERIDIAN_BUDGET_SPACE_COST: "10" }
   await scene.call("run.resume", { run_id: "r5" }, { env: more })
@@ -213,7 +213,7 @@ verifies(
     expect((await spawn({ harness: "opencode" }, below("r1"))).document).toMatchObject({
       status: "succeeded",
     })
-    // A grandchild has the same tree; a run beside it has not.
+    // A grandchild belongs to the same tree; a run beside it does not.
     expect((await spawn({ harness: "opencode" }, below("r2"))).document).toMatchObject({ status: "paused" })
     const beside = { env: { MERIDIAN_SPACE_ID: "s1", MERIDIAN_BUDGET_TREE_COST: "1.2" } }
     expect((await spawn({ harness: "opencode" }, beside)).document).toMatchObject({ status: "succeeded" })
@@ -229,7 +229,7 @@ verifies("run-cap.crash", async () => {
   worker.child.kill("SIGKILL")
   for (const { pid } of opencode.calls()) process.kill(pid, "SIGKILL")
   await worker.ended
-  // Nobody is there who would carry it on by himself.
+  // No supervisor is there to continue it.
   await scene.call("run.pause", { run_id: "r1" }, IN_S1)
   await scene.call("run.resume", { run_id: "r1" }, IN_S1)
   await until(async () => (await run())["waiting_for"] === "budget")

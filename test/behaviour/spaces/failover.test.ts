@@ -1,4 +1,4 @@
-/** The task outlives its harness: pretend harnesses that meet limits, refuse, crash, or are not there. */
+/** The task outlives its harness: pretend harnesses that reach limits, refuse, crash, or are missing. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -24,14 +24,14 @@ const LONG_LIMIT = {
 const spawn = (values: Readonly<Record<string, unknown>> = {}, options: object = QUICK) =>
   scene.call("run.spawn", { prompt: "build the parser", model: "opus", ...values }, options)
 
-/** The lines of a Claude that has done something before what its behaviour says next. */
+/** The lines of a Claude that has already done something before its configured behaviour. */
 const SAID = JSON.stringify({
   type: "assistant",
   parent_tool_use_id: null,
   message: { role: "assistant", content: [{ type: "text", text: "I have begun." }] },
 })
 
-/** Which chat began and ended, in order. */
+/** Which chats began and ended, in order. */
 const chats = () =>
   scene
     .events("s1/sessions.jsonl")
@@ -60,7 +60,7 @@ verifies("failover.goes-on", async () => {
     /^\[meridian\] This task was begun in Claude, which cannot go on \(rate_limit\)\./,
   )
   expect(call?.stdin).toMatch(/build the parser$/)
-  // Each harness has a chat of its own, and both are over.
+  // Each harness has its own chat, and both are over.
   expect(chats()).toEqual([
     ["start", "c1", "claude"],
     ["stop", "c1"],
@@ -85,7 +85,7 @@ verifies(
       cost_usd: 0.0081,
       attempts: [{ harness: "claude" }, { harness: "codex" }, { harness: "opencode" }],
     })
-    // Nobody had done anything, so there is nothing to tell.
+    // No work was done before, so there is nothing to hand over.
     expect(opencode.calls()[0]?.stdin).not.toContain("[meridian]")
   },
   "to the third when the second refuses, too",
@@ -144,7 +144,7 @@ verifies(
     scene.harness("codex", { answer: "All done." })
     scene.harness("opencode")
     expect((await spawn()).document).toMatchObject({ harness: "codex" })
-    // An empty list is a list: nobody takes over.
+    // An empty list counts: no harness takes over.
     const env = { ...QUICK.env, MERIDIAN_SPACE_ID: "s1" }
     await spawn({ failover: [], background: true }, { env })
     await until(() =>
@@ -221,7 +221,7 @@ verifies("failover.by-hand", async () => {
     report: "All done.",
   })
   expect(codex.calls()[0]?.stdin).toMatch(/^\[meridian\] This task was begun in Claude\..*now the tests$/s)
-  // The pinned task is the first one and the newest words.
+  // The pinned task is the first one plus the newest message.
   expect(scene.events("s1/sessions.jsonl").findLast(({ event }) => event === "start")).toMatchObject({
     chat_id: "c2",
     harness: "codex",

@@ -39,7 +39,7 @@ verifies("run.continue-inherits", async () => {
   expect(records()).toEqual([expect.objectContaining(CODER()), expect.objectContaining(CODER())])
   await scene.call("run.continue", { run_id: "r2", prompt: "y", skills: ["test"], model: "opus" }, IN_S1)
   expect(records()[2]).toMatchObject({ agent: "coder", model: "claude-opus-5-5", skills: ["test", "plan"] })
-  // The newest record wins, also over the run that was named.
+  // The newest record wins, even over the named run.
   await scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)
   expect(records()[3]).toMatchObject({ model: "claude-opus-5-5", skills: ["test", "plan"] })
 })

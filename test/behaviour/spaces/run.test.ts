@@ -37,7 +37,7 @@ verifies("run.start-event", async () => {
     cwd: scene.project,
   })
   expect(scene.events("s1/runs.jsonl")[0]).not.toHaveProperty("chat_id")
-  // The words of whoever asked, and nothing that was wrapped around them.
+  // The user's own words, without anything that was wrapped around them.
   expect(scene.events("s1/runs.jsonl")[0]).toMatchObject({ task: "do it" })
   expect(readFileSync(scene.state("s1/runs.jsonl"), "utf8")).not.toContain("final message")
 })
@@ -262,7 +262,7 @@ verifies("run.depth", async () => {
   scene.harness("claude")
   await spawn()
   expect(await codeOf(spawn({}, { env: { MERIDIAN_DEPTH: "3" } }))).toBe("MAX_DEPTH")
-  // The variable says 0, the row of the parent knows better.
+  // The variable says 0, but the parent's row knows better.
   const env = { MERIDIAN_SPACE_ID: "s1", MERIDIAN_PARENT_RUN_ID: "r1", MERIDIAN_DEPTH: "0" }
   await spawn({}, { env })
   expect(scene.events("s1/runs.jsonl").find((event) => event["id"] === "r2")).toMatchObject({

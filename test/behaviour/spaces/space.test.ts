@@ -170,7 +170,7 @@ test("a reader who may not write still learns that a run is an orphan", async ()
     scene.state("s1/runs.jsonl"),
     '{"v":1,"event":"start","id":"r5","model":"m","harness":"claude","status":"running","started_at":"2026-03-01T00:00:00Z"}\n',
   )
-  // Stands for a directory that may not be written: the lock of the run cannot be made.
+  // Simulates a directory that may not be written: the lock of the run cannot be made.
   writeFileSync(scene.state("s1/runs/r5"), "")
   const before = scene.snapshot()
   expect((await scene.call("run.show", { run_id: "r5" }, IN_S1)).document).toMatchObject({
