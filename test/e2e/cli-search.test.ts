@@ -200,6 +200,20 @@ verifies("export.every-harness", async () => {
   }
 })
 
+test("the last line of a session file counts when nothing ends it, and half of one is told", async () => {
+  const { folder } = home()
+  const name = "0f0e0d0c-1111-4222-8333-444455556666"
+  const file = join(folder, `.claude/projects/-home-dev-project/${name}.jsonl`)
+  const whole = readFileSync(file, "utf8").trimEnd()
+  const exported = () => run(folder, ["session", "export", `claude:${name}`])
+  const before = (await exported()).stdout
+  writeFileSync(file, whole)
+  expect((await exported()).stdout).toBe(before)
+  writeFileSync(file, whole.slice(0, -20))
+  const half = await exported()
+  expect([half.code, half.stderr]).toEqual([0, expect.stringContaining("1 damaged line skipped")])
+})
+
 verifies("export.hides", async () => {
   const token = "ghp_aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
   const scene = await directScene({

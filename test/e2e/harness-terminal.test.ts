@@ -7,11 +7,13 @@ import { expect, test } from "vitest"
 import { BINARY, emptyFolder, SEARCH_PATH } from "./cli-binary.ts"
 import { openPseudoTerminal } from "./pseudo-terminal.ts"
 
-const ON = "\u001b[?1049h\u001b[?1000h\u001b[?1006h\u001b[?2004h\u001b[?25l"
+const ON = "\u001b[?1049h\u001b[?1000h\u001b[?1006h\u001b[?2004h\u001b[?2031h\u001b[>4;1m\u001b[?25l"
 
 test.each([
   ["is killed", "kill -9 $$", 137, true],
+  ["is killed behind a script", "sh -c 'kill -9 $$'; exit $?", 137, true],
   ["ends by itself", "exit 3", 3, false],
+  ["ends by Ctrl-C", "exit 130", 130, false],
 ])("the terminal of a harness that %s", async (_how, ending, code, isGivenBack) => {
   const cwd = emptyFolder()
   const bin = join(emptyFolder(), "bin")
@@ -28,8 +30,8 @@ test.each([
   })
   expect((await terminal.exited).code).toBe(code)
   const raw = terminal.bytes()
-  expect(["1049", "1000", "1006", "2004"].map((mode) => raw.includes(`\u001b[?${mode}l`))).toEqual(
-    Array(4).fill(isGivenBack),
-  )
+  expect(
+    ["?1049l", "?1000l", "?1006l", "?2004l", "?2031l", ">4m"].map((end) => raw.includes(`\u001b[${end}`)),
+  ).toEqual(Array(6).fill(isGivenBack))
   expect(raw.includes("\u001b[?25h")).toBe(isGivenBack)
 })

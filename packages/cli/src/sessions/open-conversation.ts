@@ -10,9 +10,10 @@ import {
   type About,
   type Format,
   type Losses,
+  type OpenTranscript,
   type SpokenPiece,
 } from "@meridian/continuity"
-import { Failure, type JsonObject } from "@meridian/protocol"
+import { Failure, parseObject, type JsonObject } from "@meridian/protocol"
 import type { World } from "@meridian/spaces"
 
 import { openEnginePieces } from "./engine-pieces.ts"
@@ -59,17 +60,32 @@ const openFileConversation = (
   const opened = openTranscript(path)
   if (typeof opened === "string") throw new Failure("IMPORT_UNREADABLE", { file: path, why: opened })
   const losses = createLosses()
-  const range = { from: 0, to: opened.end() }
   return {
     ...surveyed(name, {
       format: name.keeper,
       losses,
-      first: opened.lines(range, (kind) => losses.add(kind)),
-      second: () => opened.lines(range, () => undefined),
+      first: entriesOf(opened, (kind) => losses.add(kind)),
+      second: () => entriesOf(opened, () => undefined),
     }),
     [Symbol.asyncDispose]: async () => opened[Symbol.dispose](),
   }
 }
+
+/** All lines, and the last one also when nothing ends it: it may be whole, or half of what its harness wanted to write. */
+function* entriesOf(
+  opened: OpenTranscript,
+  onBad: (kind: "damaged" | "long") => void,
+): Generator<JsonObject> {
+  const end = opened.end()
+  yield* opened.lines({ from: 0, to: end }, onBad)
+  if (end === opened.bytes) return
+  if (opened.bytes - end > LAST_LINE_BYTES) return onBad("long")
+  const last = parseObject(opened.slice(end, opened.bytes - end).toString("utf8"))
+  if (last === undefined) onBad("damaged")
+  else yield last
+}
+
+const LAST_LINE_BYTES = 64 * 1024 * 1024
 
 /** For a harness that keeps each session in a file. */
 export const fileOfSession = (name: SessionName, env: World["env"]): string | undefined =>

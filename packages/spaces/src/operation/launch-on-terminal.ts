@@ -112,7 +112,7 @@ const untilExit = async ({
         )
       })
       child.once("exit", (code, signal) => {
-        if (signal !== null && world.terminal.stderr) writeSync(STDERR, GIVE_BACK_TERMINAL)
+        if (wasKilled(code, signal) && world.terminal.stderr) writeSync(STDERR, GIVE_BACK_TERMINAL)
         done(code ?? 128 + (signal === null ? 0 : constants.signals[signal]))
       })
     })
@@ -125,13 +125,20 @@ const untilExit = async ({
 /** The raw stream, as the harness has it: elsewhere our text goes out as plain lines. */
 const STDERR = 2
 
+/** Many harnesses are started by a script, which reports a signal as a code. After Ctrl-C they still tidy up. */
+const wasKilled = (code: number | null, signal: NodeJS.Signals | null): boolean =>
+  signal !== null || (code !== null && code > 128 && code !== 128 + constants.signals.SIGINT)
+
 /**
- * What a killed harness could not undo: the second screen, the mouse, marked pastes and focus, key reports, the
- * hidden cursor, colours. Each does nothing if it is already off.
+ * What a killed harness could not undo: the second screen, the mouse, marked pastes and focus, reports of keys and
+ * themes, wide characters, the hidden cursor, colours. Each does nothing if it is already off.
  */
 const GIVE_BACK_TERMINAL = [
-  ...["1049", "1000", "1002", "1003", "1004", "1006", "2004"].map((mode) => `\u001b[?${mode}l`),
+  ...["1049", "1000", "1002", "1003", "1004", "1006", "1015", "1016", "2004", "2027", "2031"].map(
+    (mode) => `\u001b[?${mode}l`,
+  ),
   "\u001b[<u",
+  "\u001b[>4m",
   "\u001b[?25h",
   "\u001b[0m",
 ].join("")
