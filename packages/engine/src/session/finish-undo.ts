@@ -7,14 +7,15 @@ import { Effect } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import type { OpenUndo } from "../domain/transcript/undoing.ts"
-import { isSameEntry, type TreeEntry } from "../domain/undo.ts"
+import { isSameEntry, type TreeChange, type TreeEntry } from "../domain/undo.ts"
 import { FilePlaces, type FileTrees } from "../port/file-trees.ts"
 import type { SessionHandle } from "./session-handle.ts"
 import { Settings } from "./settings.ts"
 
 export interface FinishedUndo {
-  readonly changed: number
-  /** Files that were left unchanged. */
+  /** Those that stand as they were to become. */
+  readonly changed: readonly TreeChange[]
+  /** Files that stay as they are. */
   readonly left: readonly string[]
 }
 
@@ -40,7 +41,7 @@ export const finishUndo = (
           from,
           conversation,
           files,
-          changed: finished.changed,
+          changed: finished.changed.length,
           left: finished.left.slice(0, LIMITS.namedFiles),
           ...(redoes === undefined ? {} : { redoes }),
         },
@@ -51,26 +52,26 @@ export const finishUndo = (
 
 /** Never rejects: what cannot be changed is left and reported. */
 const becomeWanted = async (at: () => Promise<FileTrees>, { trees }: OpenUndo): Promise<FinishedUndo> => {
-  if (trees === undefined) return { changed: 0, left: [] }
+  if (trees === undefined) return { changed: [], left: [] }
   let paths: readonly string[] = []
   try {
     const files = await at()
     const wanted = await files.compare(trees.now, trees.wanted)
     paths = wanted.map(({ path }) => path)
     const current = await files.read((await files.take(paths.map((path) => `${files.top}/${path}`))).tree)
-    const done = wanted.filter(({ path, after }) => isSameEntry(current.get(path), after))
-    const due = wanted.filter(
-      (change) => !done.includes(change) && isSameEntry(current.get(change.path), change.before),
-    )
+    const isDone = ({ path, after }: TreeChange): boolean => isSameEntry(current.get(path), after)
+    const isDue = ({ path, before }: TreeChange): boolean => isSameEntry(current.get(path), before)
+    const due = wanted.filter((change) => !isDone(change) && isDue(change))
     if (due.length > 0)
       await files.write(
         await files.make(entriesOf(due.map(({ path, before }) => [path, before]))),
         await files.make(entriesOf(due.map(({ path, after }) => [path, after]))),
       )
-    const left = wanted.filter((change) => !done.includes(change) && !due.includes(change))
-    return { changed: done.length + due.length, left: left.map(({ path }) => path) }
+    const changed = wanted.filter((change) => isDone(change) || isDue(change))
+    const left = wanted.filter((change) => !changed.includes(change))
+    return { changed, left: left.map(({ path }) => path) }
   } catch {
-    return { changed: 0, left: paths }
+    return { changed: [], left: paths }
   }
 }
 

@@ -19,12 +19,6 @@ export interface RestoredFile {
   readonly change: "added" | "changed" | "removed"
 }
 
-export interface RestorePlan {
-  /** Undefined: every file is already in its wanted state. */
-  readonly trees: FileTreePair | undefined
-  readonly files: readonly RestoredFile[]
-}
-
 /** Fails with FILES_NOT_KEPT when git or a tree is missing. */
 export const withFiles = <A>(
   location: Location | undefined,
@@ -73,12 +67,15 @@ export const changesOfTurn = async (files: FileTrees, window: FileWindow): Promi
   return { changes: [...changes.values()], isDoubtful }
 }
 
-/** Refuses files that others have changed since, unless they may be overwritten. Fails with FILES_CHANGED. */
+/**
+ * What stands now and what is to, of every file that differs; undefined where none does. Files that others have changed since
+ * are refused, unless they may be overwritten. Fails with FILES_CHANGED.
+ */
 export const planRestore = async (
   files: FileTrees,
   wishes: readonly Wish[],
   { overwrite }: { readonly overwrite: boolean },
-): Promise<RestorePlan> => {
+): Promise<FileTreePair | undefined> => {
   const taken = await files.take(wishes.map(({ path }) => `${files.top}/${path}`))
   const now = await files.read(taken.tree)
   const { writes, changed } = decideRestoring(wishes, now)
@@ -90,13 +87,10 @@ export const planRestore = async (
       count: refused.length,
       files: refused.slice(0, MOST_NAMED).join("\n"),
     })
-  if (writes.length === 0) return { trees: undefined, files: [] }
+  if (writes.length === 0) return undefined
   return {
-    trees: {
-      now: await files.make(entriesOf(writes.map(({ path }) => [path, now.get(path)]))),
-      wanted: await files.make(entriesOf(writes.map(({ path, to }) => [path, to]))),
-    },
-    files: writes.map(({ path, to }) => ({ path, change: changeOf(now.has(path), to !== undefined) })),
+    now: await files.make(entriesOf(writes.map(({ path }) => [path, now.get(path)]))),
+    wanted: await files.make(entriesOf(writes.map(({ path, to }) => [path, to]))),
   }
 }
 

@@ -8,7 +8,7 @@ import { Effect } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import { openStepOf } from "../domain/transcript/transcript.ts"
-import type { PromptMark, Undoing } from "../domain/transcript/undoing.ts"
+import type { FileTreePair, OpenUndo, PromptMark, Undoing } from "../domain/transcript/undoing.ts"
 import { fileWindows, joinChanges, undoable, type TurnChanges, type Wish } from "../domain/undo.ts"
 import type { FilePlaces } from "../port/file-trees.ts"
 import { Ids } from "../port/ids.ts"
@@ -16,7 +16,7 @@ import { Store, type Acquisition } from "../port/store.ts"
 import { settle, type LostProcesses } from "../schedule/index.ts"
 import { finishUndo, openSessions, type SessionHandle, type Settings } from "../session/index.ts"
 import type { FoldedSessions, Signals } from "../session/index.ts"
-import { changesOfTurn, planRestore, withFiles, type RestorePlan, type RestoredFile } from "./restore-plan.ts"
+import { changeOf, changesOfTurn, planRestore, withFiles, type RestoredFile } from "./restore-plan.ts"
 
 export interface UndoWish {
   readonly sessionID: string
@@ -48,17 +48,28 @@ export const undoSession = (
 ): Effect.Effect<Undone, Failure, UndoServices> =>
   holding(wish.sessionID, (session) =>
     Effect.gen(function* () {
+      const { open } = session.transcript().undoing
+      const asked = choosePrompts(session.transcript().undoing, wish)
+      if (open !== undefined) {
+        const { missed } = session.transcript().undoing
+        const finished = yield* finish(session, open)
+        // Asked for again, after its process was lost on the way: this is its answer.
+        if (isSameUndo(open, asked[0], wish))
+          return { ...finished, prompts: asked, missed: reasonsSince(missed, open) }
+      }
       const { undoing } = session.transcript()
-      const all = undoable(undoing, wish)
-      const { last } = wish
-      const prompts = "from" in last ? all.filter(({ seq }) => seq >= last.from) : all.slice(-last.count)
+      const prompts = choosePrompts(undoing, wish)
       const from = prompts[0]
-      const count = "count" in last ? last.count : 1
+      const count = "count" in wish.last ? wish.last.count : 1
       if (from === undefined || prompts.length < count)
         return yield* Effect.fail(
-          new Failure("NOTHING_TO_UNDO", { session: wish.sessionID, count, most: all.length }),
+          new Failure("NOTHING_TO_UNDO", {
+            session: wish.sessionID,
+            count,
+            most: undoable(undoing, wish).length,
+          }),
         )
-      const plan = wish.files
+      const trees = wish.files
         ? yield* withFiles(undoing.location, async (files) => {
             const windows = fileWindows(undoing, { from: from.seq, before: Number.MAX_SAFE_INTEGER })
             const turns: TurnChanges[] = []
@@ -66,47 +77,62 @@ export const undoSession = (
               if (window.location === undoing.location) turns.push(await changesOfTurn(files, window))
             return planRestore(files, joinChanges(turns), wish)
           }).pipe((planned) => unlessNothingKept(undoing, from.seq, planned))
-        : NO_FILES
-      const finished = yield* carryOut(session, { action: "undo", from: from.seq, wish, plan })
-      return {
-        ...finished,
-        prompts,
-        missed: wish.files ? reasonsSince(undoing, from.seq) : [],
-      }
+        : undefined
+      const finished = yield* carryOut(session, { action: "undo", from: from.seq, wish, trees })
+      return { ...finished, prompts, missed: reasonsSince(undoing.missed, { ...wish, from: from.seq }) }
     }),
   )
 
-/** Redoes the last undo as it was done: conversation, files, or both. */
+const choosePrompts = (undoing: Undoing, wish: Parameters<typeof undoSession>[0]): readonly PromptMark[] => {
+  const all = undoable(undoing, wish)
+  const { last } = wish
+  return "from" in last ? all.filter(({ seq }) => seq >= last.from) : all.slice(-last.count)
+}
+
+const isSameUndo = (open: OpenUndo, first: PromptMark | undefined, wish: UndoWish): boolean =>
+  open.action === "undo" &&
+  open.from === first?.seq &&
+  open.conversation === wish.conversation &&
+  open.files === wish.files
+
+/** The last undo, as it was done: conversation, files, or both. */
 export const redoSession = (
   wish: Pick<UndoWish, "sessionID" | "overwrite">,
 ): Effect.Effect<Undone, Failure, UndoServices> =>
   holding(wish.sessionID, (session) =>
     Effect.gen(function* () {
+      const { open, undone: before } = session.transcript().undoing
+      if (open !== undefined) {
+        const finished = yield* finish(session, open)
+        const prompts = before.find(({ undoID }) => undoID === open.redoes)?.prompts ?? []
+        if (open.action === "redo") return { ...finished, prompts, missed: [] }
+      }
       const { undone, redoable, location } = session.transcript().undoing
       const mark = undone.at(-1)
       if (mark === undefined || redoable === 0)
         return yield* Effect.fail(new Failure("NOTHING_TO_REDO", { session: wish.sessionID }))
-      const { trees, from, conversation, files, undoID: redoes } = mark
-      const plan =
-        trees === undefined
-          ? NO_FILES
+      const { from, conversation, files, undoID: redoes } = mark
+      const kept = mark.trees
+      const trees =
+        kept === undefined
+          ? undefined
           : yield* withFiles(location, async (places) => {
-              const changes = await places.compare(trees.wanted, trees.now)
-              const wishes = changes.map(({ path, before, after }): Wish => ({
+              const changes = await places.compare(kept.wanted, kept.now)
+              const wishes = changes.map(({ path, before: left, after }): Wish => ({
                 path,
                 to: after,
-                left: before,
+                left,
                 isDoubtful: false,
               }))
               return planRestore(places, wishes, wish)
             })
       const again = { ...wish, conversation, files }
-      const finished = yield* carryOut(session, { action: "redo", from, wish: again, plan, redoes })
+      const finished = yield* carryOut(session, { action: "redo", from, wish: again, trees, redoes })
       return { ...finished, prompts: mark.prompts, missed: [] }
     }),
   )
 
-const NO_FILES: RestorePlan = { trees: undefined, files: [] }
+type Finished = Omit<Undone, "prompts" | "missed">
 
 const carryOut = (
   session: SessionHandle,
@@ -114,20 +140,19 @@ const carryOut = (
     action,
     from,
     wish: { sessionID, conversation, files },
-    plan,
+    trees,
     redoes,
   }: {
     readonly action: "undo" | "redo"
     readonly from: number
     readonly wish: UndoWish
-    readonly plan: RestorePlan
+    readonly trees: FileTreePair | undefined
     readonly redoes?: string
   },
-): Effect.Effect<Omit<Undone, "prompts" | "missed">, Failure, FilePlaces | Settings | Ids> =>
+): Effect.Effect<Finished, Failure, FilePlaces | Settings | Ids> =>
   Effect.gen(function* () {
     const undoID = (yield* Ids).next("und_")
     const { location } = session.transcript().undoing
-    const { trees } = plan
     if (trees !== undefined)
       yield* withFiles(location, (places) => places.hold(sessionID, [trees.now, trees.wanted]))
     yield* session.decideToAct(() => ({
@@ -148,28 +173,38 @@ const carryOut = (
       ],
       answer: () => undefined,
     }))
-    const left = (yield* finishUndo(session))?.left ?? []
-    return {
-      undoID,
-      conversation,
-      files: plan.files.filter(({ path }) => !left.includes(path)),
-      left,
-    }
+    return yield* finish(session, { undoID, conversation })
   })
 
-/** When no file was ever kept, a missing git does not prevent undoing the conversation. */
+const finish = (
+  session: SessionHandle,
+  { undoID, conversation }: Pick<OpenUndo, "undoID" | "conversation">,
+): Effect.Effect<Finished, Failure, FilePlaces | Settings> =>
+  Effect.map(finishUndo(session), (finished) => ({
+    undoID,
+    conversation,
+    files: (finished?.changed ?? []).map(({ path, before, after }) => ({
+      path,
+      change: changeOf(before !== undefined, after !== undefined),
+    })),
+    left: finished?.left ?? [],
+  }))
+
+/** Where nothing was ever kept, a missing git is no reason to keep the conversation. */
 const unlessNothingKept = <R>(
   undoing: Undoing,
   from: number,
-  planned: Effect.Effect<RestorePlan, Failure, R>,
-): Effect.Effect<RestorePlan, Failure, R> =>
+  planned: Effect.Effect<FileTreePair | undefined, Failure, R>,
+): Effect.Effect<FileTreePair | undefined, Failure, R> =>
   fileWindows(undoing, { from, before: Number.MAX_SAFE_INTEGER }).length === 0
-    ? Effect.succeed(NO_FILES)
+    ? Effect.succeed(undefined)
     : planned
 
-const reasonsSince = ({ missed }: Undoing, from: number): readonly string[] => [
-  ...new Set(missed.filter(({ seq }) => seq >= from).map(({ reason }) => reason)),
-]
+const reasonsSince = (
+  missed: Undoing["missed"],
+  { from, files }: { readonly from: number; readonly files: boolean },
+): readonly string[] =>
+  files ? [...new Set(missed.filter(({ seq }) => seq >= from).map(({ reason }) => reason))] : []
 
 /** Settled work releases the session within a moment. */
 const acquireSoon = (id: string, attempts = 40): Effect.Effect<Acquisition, Failure, Store> =>
@@ -181,7 +216,7 @@ const acquireSoon = (id: string, attempts = 40): Effect.Effect<Acquisition, Fail
         : Effect.andThen(Effect.sleep(LIMITS.leasePollMs), acquireSoon(id, attempts - 1)),
   )
 
-/** No other process works on the session while `use` runs, and nothing in it is open. */
+/** Nobody else works on the session meanwhile, and no work of it is open: an undo that was begun may be. */
 const holding = <A, R>(
   id: string,
   use: (session: SessionHandle) => Effect.Effect<A, Failure, R>,
@@ -198,7 +233,6 @@ const holding = <A, R>(
               Effect.gen(function* () {
                 yield* session.refresh
                 yield* settle(session, lease)
-                yield* finishUndo(session)
                 const transcript = session.transcript()
                 if (transcript.calls.open.length > 0 || openStepOf(transcript) !== undefined)
                   return yield* Effect.fail(new Failure("SESSION_IN_USE", { session: id }))
