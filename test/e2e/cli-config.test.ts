@@ -26,7 +26,7 @@ verifies("config.init", async () => {
   expect(readFileSync(path, "utf8")).toBe("# mine\n")
 })
 
-test("set changes one line and keeps every comment; reset gives the first text back", async () => {
+test("set changes one line and keeps every comment; reset restores the first text", async () => {
   const cwd = emptyFolder()
   await meridian(["init"], { cwd })
   const path = join(cwd, ".meridian/config.toml")
@@ -96,7 +96,7 @@ test("an unknown key warns with file and line; a wrong type stops with file, lin
 })
 
 test.each([["space", "list"], ["run", "list"], ["doctor"], []])(
-  "a configuration file that is not there is told, also where nothing of it is needed: %s %s",
+  "a missing configuration file is reported, even if nothing of it is needed: %s %s",
   async (...words) => {
     const cwd = emptyFolder()
     const env = { MERIDIAN_CONFIG: "none.toml" }
@@ -121,7 +121,7 @@ test("MERIDIAN_STATE_ROOT moves config.toml and models.toml with the rest of the
   })
 })
 
-test("a wrong row of models.toml is told with file, line and key", async () => {
+test("a wrong row of models.toml is reported with file, line and key", async () => {
   const cwd = emptyFolder()
   mkdirSync(join(cwd, ".meridian"))
   const path = join(cwd, ".meridian/models.toml")

@@ -1,4 +1,4 @@
-/** Hooks as a host calls them, and what a person can find out about them. */
+/** Hooks as a host calls them, and how a person can inspect them. */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
@@ -146,7 +146,7 @@ test("the transcript of another session in another project is not used", async (
   const ran = await hook({ transcript_path: other })
   expect([ran.code, contextOf(ran)]).toEqual([0, ""])
   expect(ran.stderr).toContain("the transcript belongs to another session and is not used")
-  // Resumed under another id, in this very project.
+  // Resumed under another id, in this same project.
   write(other, said("a", null, "Ours, resumed.", "s9", project))
   expect(contextOf(await hook({ transcript_path: other }))).toContain("> Ours, resumed.")
 })
@@ -164,7 +164,7 @@ test("hooks called at the same moment all answer the same", async () => {
   expect(contextOf(answers[0] ?? { stdout: "", stderr: "", code: 0 })).toContain("> Message 0.")
 })
 
-test("a hook whose stdin nobody writes to or closes answers all the same", async () => {
+test("a hook whose stdin is neither written nor closed answers anyway", async () => {
   const { project, env } = open()
   write(join(project, "SESSION.md"), "## Next Operator Brief\n- Open Work: the known thing.\n")
   const child = spawn(process.execPath, [BINARY, "brief", "--host", "claude"], {
@@ -231,7 +231,7 @@ verifies("check.opencode", async () => {
     "continuity: opencode: OpenCode 2.0.3 is installed, and this plugin is for 1.x",
   )
   expect(ran.stdout).toContain("continuity: claude: not connected; nothing injected yet")
-  // What a hook has injected is what it is known by.
+  // A hook is known by its injections.
   await call("init", "--claude")
   write(transcript, said("a", null, "Migrate the API."))
   await hook()

@@ -62,7 +62,7 @@ test.each([
 })
 
 test.each([["doctor"], ["space", "close", "s1"]])(
-  "%s removes lock files that nobody holds, those of runs without a row too, and counts them",
+  "%s removes lock files without a holder, even of runs without a row, and counts them",
   async (...words) => {
     const cwd = crashedSpace()
     const lock = join(cwd, ".meridian/.spaces/s1/runs/r9/run.lock")
@@ -74,7 +74,7 @@ test.each([["doctor"], ["space", "close", "s1"]])(
   },
 )
 
-test("doctor leaves with 1 while something is left that it must not repair", async () => {
+test("doctor exits with 1 while something is left that it must not repair", async () => {
   const cwd = crashedSpace()
   writeFileSync(join(cwd, ".meridian/.spaces/s1/space.json"), "{")
   const { code, stdout } = await meridian(["doctor"], { cwd })
@@ -84,7 +84,7 @@ test("doctor leaves with 1 while something is left that it must not repair", asy
   )
 })
 
-/** A program that must not be started: doctor looks and does not run. */
+/** A program that must not be started: doctor looks but does not run it. */
 const program = (path: string): void => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `#!/bin/sh\ntouch "${path}.was-started"\nsleep 600\n`, { mode: 0o755 })
@@ -110,7 +110,7 @@ const harnessesIn = (ran: Ran): unknown => Reflect.get(Object(document(ran)), "h
 const NO_MODEL =
   "only direct/meridian/echo can be used, which repeats what it is told: anthropic/*: set ANTHROPIC_API_KEY; openai/*: set OPENAI_API_KEY; google/*: set GEMINI_API_KEY; 'meridian models list' shows all."
 
-test("doctor says of every harness where it is, without starting any, and absent ones fail nothing", async () => {
+test("doctor says where every harness is, without starting any, and missing ones fail nothing", async () => {
   const { cwd, at, env } = installed()
   const ran = await meridian(["doctor", "--json"], { cwd, env })
   expect(ran.code).toBe(0)
@@ -200,7 +200,7 @@ test.each([
   ])
 })
 
-test("doctor says that models.toml cannot be read, once", async () => {
+test("doctor reports an unreadable models.toml once", async () => {
   const cwd = crashedSpace()
   writeFileSync(join(cwd, ".meridian/models.toml"), "zz")
   const { code, stdout } = await meridian(["doctor"], { cwd })
@@ -208,11 +208,11 @@ test("doctor says that models.toml cannot be read, once", async () => {
   expect(stdout.match(/^warning: unreadable_configuration: -: .*models\.toml.*$/gm)).toHaveLength(1)
 })
 
-test("a space whose file cannot be read is that space's trouble alone", async () => {
+test("an unreadable space file affects only that space", async () => {
   const cwd = crashedSpace()
   const file = join(cwd, ".meridian/.spaces/s1/space.json")
   rmSync(file)
-  // Refused whoever asks, also for root.
+  // Refused for every user, even for root.
   symlinkSync(file, file)
   const { code, stdout } = await meridian(["doctor"], { cwd })
   expect([code, stdout]).toEqual([

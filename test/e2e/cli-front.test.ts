@@ -119,7 +119,7 @@ verifies("cli.human-flag", async () => {
   expect((await meridian(["--human", "models", "list"], { env: AGENT })).stdout).toMatch(/^claude-opus/)
 })
 
-test("meridian alone tells a person where to go on", async () => {
+test("meridian alone tells a person how to continue", async () => {
   const { stdout, stderr, code } = await meridian([])
   expect([stderr, code]).toEqual(["", 0])
   expect(stdout).toContain("meridian --help")
@@ -248,14 +248,14 @@ test("bash completes commands, flags and values from the same table as help", as
   expect(complete("meridian completion z")).toBe("zsh")
   expect(complete("meridian --format ")).toBe("text json")
   expect(complete("meridian run list --status f")).toBe("failed")
-  // Flags come when asked for, or when there is nothing else.
+  // Flags come on request, or if there is nothing else.
   expect(complete("meridian completion ")).toBe("bash zsh fish")
   expect(complete("meridian doctor ")).toContain("--json")
-  // A command of its own, with others below it.
+  // A command that also has others below it.
   expect(complete("meridian schedule re")).toBe("resume remove")
   expect(complete("meridian schedule --z")).toBe("--zone")
   expect(complete("meridian schedule list --z")).toBe("")
-  // The same flag means other things elsewhere.
+  // The same flag means something else elsewhere.
   expect(complete("meridian search --harness e")).toBe("engine")
   expect(complete("meridian start --harness e")).toBe("")
 })
@@ -273,7 +273,7 @@ verifies("completion.names", async () => {
   expect(await names("model")).toEqual(expect.arrayContaining(["opus"]))
   expect(await names("session")).toEqual([])
   expect(await names("schedule")).toEqual([])
-  // The scripts ask for them while somebody types.
+  // The scripts request them while a user types.
   const complete = await bashCompletion({ cwd: project, env: withMeridian(project, env) })
   expect(complete("meridian run show r1")).toBe("r10 r1")
   expect(complete("meridian run list --space s")).toBe("s2 s1")
@@ -285,7 +285,7 @@ verifies("completion.names", async () => {
     )
 })
 
-test("sessions of every harness complete where a command takes them: those of this project where it goes on with them", async () => {
+test("sessions of every harness complete for commands that take them, and those of this project for commands that continue them", async () => {
   const project = emptyFolder()
   const env = { MERIDIAN_REPO_ROOT: project, HOME: project }
   const ids = ["0f0e0d0c-1111-4222-8333-444455556666", "1f0e0d0c-1111-4222-8333-444455556666"] as const
@@ -301,7 +301,7 @@ test("sessions of every harness complete where a command takes them: those of th
     (await meridian(["complete", kind], { cwd: project, env })).stdout.split("\n").slice(0, -1)
   const all = [`claude:${ids[0]}`, `claude:${ids[1]}`, `codex:${ids[0]}`, `pi:${ids[0]}`]
   expect((await names("any-session")).toSorted()).toEqual(all)
-  // Before any search nobody knows where they were held.
+  // Before any search, their folders are unknown.
   expect((await names("continuable")).toSorted()).toEqual(all.slice(0, 3))
   await meridian(["search", "README"], { cwd: project, env })
   expect((await names("any-session"))[0]).toBe(`claude:${ids[0]}\tRead the README.`)
@@ -312,12 +312,12 @@ test("sessions of every harness complete where a command takes them: those of th
   const complete = await bashCompletion({ cwd: project, env: withMeridian(project, env) })
   expect(complete("meridian session export claude:0f")).toBe(ids[0])
   expect(complete("meridian start --continue claude:")).toBe(ids[0])
-  // An index that cannot be read keeps nothing from being offered.
+  // An unreadable index does not block other names.
   writeFileSync(join(project, ".cache/meridian/search.sqlite"), "rubbish")
   expect((await names("any-session")).toSorted()).toEqual(all)
 })
 
-test("start takes up a session that was held without it, where it was held, with the harness that held it", async () => {
+test("start continues a session held without it, in its folder and with its harness", async () => {
   const project = emptyFolder()
   const id = "0f0e0d0c-1111-4222-8333-444455556666"
   const place = join(project, "sub")
@@ -373,7 +373,7 @@ const put = (folder: string, path: string, text: string): void => {
   writeFileSync(join(folder, path), text)
 }
 
-test("a name that a folder brings along is never run by a shell that completes", async () => {
+test("a completing shell never runs a name that a folder brings", async () => {
   const project = emptyFolder()
   const env = { MERIDIAN_REPO_ROOT: project }
   mkdirSync(join(project, ".meridian"))
@@ -395,13 +395,13 @@ test("a name that a folder brings along is never run by a shell that completes",
   expect(complete("meridian start -m good")).toBe("good:name")
   expect(complete("meridian start -m good:n")).toBe("name")
   expect(complete("meridian start -m ")).toContain("mine/model")
-  // Nor does the script itself, whatever it is told.
+  // Nor does the script itself, whatever its input.
   writeFileSync(join(project, "bin/meridian"), "#!/bin/sh\necho '$(touch owned)'\necho '*'\n")
   expect(complete("meridian start -m ")).toBe("$(touch owned) *")
   expect(existsSync(join(project, "owned"))).toBe(false)
 })
 
-test("in a real bash, names of files keep their spaces and folders go on", async () => {
+test("in a real bash, file names keep their spaces and folders can be extended", async () => {
   const project = emptyFolder()
   mkdirSync(join(project, "folder"))
   writeFileSync(join(project, "a file.jsonl"), "")
@@ -421,7 +421,7 @@ test("in a real bash, names of files keep their spaces and folders go on", async
   await terminal.exited
 })
 
-/** What the shipped script offers for a line, in a bash that is not at a terminal. */
+/** The shipped script's offers for a line, in a bash without a terminal. */
 const bashCompletion = async (where: {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
@@ -451,7 +451,7 @@ test.each(["zsh", "fish"])("the script of %s names every command", async (shell)
     expect(stdout).toContain(word)
 })
 
-test("fish knows which command a line is about, and flags that stand before any", async () => {
+test("fish knows which command a line is about, and flags before any command", async () => {
   const script = (await meridian(["completion", "fish"])).stdout
   const offers = (command: string): readonly string[] =>
     script.split("\n").flatMap((line) => {
@@ -468,13 +468,13 @@ test("fish knows which command a line is about, and flags that stand before any"
   expect(offers(" start")).toContain('-l model -x -a "(meridian complete model 2>/dev/null)"')
 })
 
-test("zsh takes values behind a space and behind '=', and flags that stand before any command", async () => {
+test("zsh takes values after a space and after '=', and flags before any command", async () => {
   const script = (await meridian(["completion", "zsh"])).stdout
   expect(script).toMatch(/'--space=\[[^\]]+\]:space:\{_meridian_names space\}'/)
   expect(script).toMatch(/\[\[ "\$words\[2\]" == -\* \]\]; then\n +_arguments -s '--json\[/)
 })
 
-/** Shells this machine has: bash is always there. */
+/** Shells on this machine; bash is always there. */
 const present = (shell: string): readonly string[] =>
   spawnSync(shell, ["-c", "exit 0"]).status === 0 ? [shell] : []
 
@@ -487,7 +487,7 @@ const completingProject = async (shell: string) => {
   return { project, env: withMeridian(project, own) }
 }
 
-test.each(present("fish"))("a real %s offers names of now", async (shell) => {
+test.each(present("fish"))("a real %s offers current names", async (shell) => {
   const { project, env } = await completingProject(shell)
   const offered = (line: string): readonly string[] =>
     spawnSync("fish", ["--no-config", "-c", `source _meridian; complete -C '${line}'`], {
@@ -506,7 +506,7 @@ test.each(present("fish"))("a real %s offers names of now", async (shell) => {
   expect(offered("meridian schedule list --zo")).toEqual([])
 })
 
-test.each(present("zsh"))("a real %s offers names of now", async (shell) => {
+test.each(present("zsh"))("a real %s offers current names", async (shell) => {
   const { project, env } = await completingProject(shell)
   const terminal = openPseudoTerminal("zsh", ["-f", "-i"], { cwd: project, env })
   await terminal.until(">")
@@ -527,7 +527,7 @@ test("a reader that goes away is no error", async () => {
     stdio: ["ignore", "pipe", "pipe"],
     cwd: emptyFolder(),
   })
-  // Closed before the command can have written anything: its first write finds nobody.
+  // Closed before the command can have written anything: its first write has no reader.
   child.stdout.destroy()
   let stderr = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
@@ -570,7 +570,7 @@ test("commands that only read write nothing into the project", async () => {
   expect(readdirSync(cwd)).toEqual([])
 })
 
-test("a file where the folder of the project's state belongs is told, with what to do about it", async () => {
+test("a file in place of the project's state folder is reported, with what to do about it", async () => {
   const cwd = emptyFolder()
   writeFileSync(join(cwd, ".meridian"), "mine")
   const { stderr, code } = await meridian(["init"], { cwd })

@@ -69,7 +69,7 @@ verifies("mcp.doctor-name", async () => {
   await client.close()
 })
 
-test("a call answers with structured content that says the same as its text, and with a warning only when there is one", async () => {
+test("a call answers with structured content equal to its text, and with a warning only if there is one", async () => {
   const { client, call } = await connect()
   const first = await call("run_spawn", { prompt: "hello" })
   expect(first.structuredContent).toMatchObject({
@@ -109,7 +109,7 @@ test("every answer fits the output schema its tool announced", async () => {
   git("commit", "--quiet", "--allow-empty", "-m", "first")
   mkdirSync(join(cwd, ".meridian/skills/plan"), { recursive: true })
   writeFileSync(join(cwd, ".meridian/skills/plan/SKILL.md"), "---\nname: plan\ndescription: d\n---\nBody")
-  // From here on the client checks every structured answer itself and refuses what does not fit.
+  // From here on the client checks every structured answer itself and refuses one that does not fit.
   const { tools } = await client.listTools()
   const answered = new Set<string>()
   const ask = async (name: string, args: Record<string, unknown>): Promise<void> => {
@@ -153,7 +153,7 @@ test("every answer fits the output schema its tool announced", async () => {
   await client.close()
 })
 
-test("a run that failed is an answer, not an error of the call", async () => {
+test("a failed run is an answer, not an error of the call", async () => {
   const { client, call } = await connect({ answer: "no", exitCode: 4 })
   await client.listTools()
   const { isError, structuredContent } = await call("run_spawn", { prompt: "x" })
@@ -184,7 +184,7 @@ test("failures are error answers with code, cause and next action, and the serve
   await client.close()
 })
 
-test("a long run sends progress that grows and never says the same twice, and cancelling the call ends the run as cancelled", async () => {
+test("a long run sends growing progress without repetition, and cancelling the call ends the run as cancelled", async () => {
   const { client, cwd, env } = await connect({ hang: "within" })
   const cancel = new AbortController()
   const seen: number[] = []
@@ -215,7 +215,7 @@ test("a long run sends progress that grows and never says the same twice, and ca
   await client.close()
 })
 
-test("a client that goes away ends its foreground runs, and background runs go on", async () => {
+test("a client that goes away ends its foreground runs, and background runs continue", async () => {
   const gate = join(emptyFolder(), "gate")
   const { client, cwd, env, call } = await connect({ answer: "late", release: gate })
   const background = await call("run_spawn", { prompt: "b", background: true })

@@ -23,7 +23,7 @@ const project = (config = ""): string => {
   return cwd
 }
 
-/** The same, trusted by its user: providers of a project count only then. */
+/** The same, trusted by its user: a project's providers only count then. */
 const trustedProject = async (config: string): Promise<string> => {
   const cwd = project(config)
   expect((await meridian(["trust"], { cwd })).code).toBe(0)
@@ -63,7 +63,7 @@ const serve = async (listener: RequestListener) => {
 }
 
 describe("models list", () => {
-  test("says of every harness model whether its binary is there", async () => {
+  test("says for every harness model whether its binary exists", async () => {
     const cwd = project()
     const bin = join(cwd, "bin")
     mkdirSync(bin)
@@ -140,7 +140,7 @@ describe("models list", () => {
     })
   })
 
-  test("shows a provider of hundreds as one row, and all of it when asked", async () => {
+  test("shows a provider of hundreds as one row, and all its models on request", async () => {
     const cwd = project()
     const env = { OPENROUTER_API_KEY: KEY }
     const rows = await list(cwd, env)
@@ -234,7 +234,7 @@ describe("config.toml", () => {
     expect(text.stdout + text.stderr + json.stdout + json.stderr).not.toMatch(new RegExp(`${KEY}|word@`))
   })
 
-  test("keys of tables are set, read and taken out like options, and the list follows", async () => {
+  test("keys of tables are set, read and removed like options, and the list follows", async () => {
     const cwd = project()
     rmSync(join(cwd, ".meridian"), { recursive: true })
     const path = join(cwd, ".meridian/config.toml")
@@ -306,7 +306,7 @@ describe("config.toml", () => {
     expect(existsSync(join(cwd, ".meridian"))).toBe(false)
   })
 
-  test("an unknown key of a table is told with the nearest", async () => {
+  test("an unknown key of a table is reported with the nearest", async () => {
     const ran = await meridian(["config", "set", "providers.a.base_ur", "x"], { cwd: project() })
     expect([ran.code, ran.stderr]).toEqual([
       1,
@@ -341,7 +341,7 @@ describe("config.toml", () => {
     expect((await meridian(["config", "show"], { cwd })).stderr).toBe("")
   })
 
-  test("a chosen model that cannot be used is told before anything starts", async () => {
+  test("an unusable chosen model is reported before anything starts", async () => {
     const cwd = project('[direct]\nmodel = "google/gemini-2.5-pro"\n')
     const ran = await meridian(["serve", "--http"], { cwd })
     expect([ran.code, ran.stderr]).toEqual([
@@ -351,7 +351,7 @@ describe("config.toml", () => {
   })
 })
 
-test("what is known of a model is shown without its key, too", async () => {
+test("known facts about a model are shown even without its key", async () => {
   const ran = await meridian(["models", "show", "direct/openai/gpt-5", "--json"], {
     cwd: project(""),
     env: NOWHERE,
@@ -365,7 +365,7 @@ test("what is known of a model is shown without its key, too", async () => {
 })
 
 describe("models list --probe", () => {
-  test("asks compatible servers what they have, with their key, and says who does not answer", async () => {
+  test("asks compatible servers for their models, with their key, and names those that do not answer", async () => {
     const asked: (readonly [string | undefined, string | undefined])[] = []
     await using server = await serve((request, response) => {
       asked.push([request.url, request.headers.authorization])
@@ -455,7 +455,7 @@ describe("models update", () => {
       price: { input: 7, output: 8 },
       limits: "catalogue",
     })
-    // What only the snapshot knows stays.
+    // Models only the snapshot knows stay.
     expect(row(rows, "direct/anthropic/claude-haiku-4-5")).toMatchObject({ usable: true })
     const again = await meridian(["models", "update"], { cwd, env: { MERIDIAN_MODELS_URL: server.url } })
     expect(again.stdout).toMatch(
@@ -515,7 +515,7 @@ describe("models update", () => {
     expect(readdirSync(join(cwd, ".local/share/meridian"))).toEqual(["models.txt"])
   })
 
-  test("a damaged copy is as none", async () => {
+  test("a damaged copy is ignored", async () => {
     const cwd = project()
     mkdirSync(join(cwd, ".local/share/meridian"), { recursive: true })
     writeFileSync(copyOf(cwd), "\0\0\0")

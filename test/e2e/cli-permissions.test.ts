@@ -1,4 +1,4 @@
-/** `meridian permissions`: what a person allowed for good, seen and taken back by the command. */
+/** `meridian permissions`: permanent approvals of a person, listed and revoked by the command. */
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -69,7 +69,7 @@ verifies("permissions.command", async () => {
   expect((await run("permissions", "list")).stdout).toBe("Nothing is allowed for good.\n")
 })
 
-test("revoke needs to be told what, and leaves everything when one id is unknown", async () => {
+test("revoke needs ids, and changes nothing if one id is unknown", async () => {
   const { run } = await scene()
   expect((await run("permissions", "revoke")).code).toBe(2)
   expect((await run("permissions", "revoke", "--all", "apr_0")).code).toBe(2)

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { verifies } from "../verifies.ts"
 import { document, emptyFolder, meridian, SEARCH_PATH } from "./cli-binary.ts"
 
-/** A project whose engine is open here, with an agent that asks for these commands one after the other. */
+/** A project whose engine is open here, with an agent that requests these commands one after the other. */
 const scene = async (commands: readonly string[]) => {
   const project = emptyFolder("questions ")
   onTestFinished(() => rmSync(project, { recursive: true, force: true }))
@@ -79,7 +79,7 @@ verifies("questions.command", async () => {
   await engine.close()
 })
 
-test("an answer that comes while nobody has the session open is taken up by whoever opens it, once", async () => {
+test("an answer to a closed session takes effect once, when the session is opened", async () => {
   const { run, engine, open, sessionID, asked } = await scene(["echo x >> a.txt"])
   const question = await asked(1)
   await engine.close()
@@ -94,7 +94,7 @@ test("an answer that comes while nobody has the session open is taken up by whoe
   await again.close()
 })
 
-test("an agent does not answer for its person", async () => {
+test("an agent cannot answer for its person", async () => {
   const { run, engine, asked, project } = await scene(["true"])
   const question = await asked(1)
   const { stderr, code } = await meridian(["questions", "answer", question, "once"], {

@@ -1,4 +1,4 @@
-/** `meridian recall` and `meridian expand`: everything that was said in a project, whichever harness it was said in. */
+/** `meridian recall` and `meridian expand`: everything that was said in a project, in any harness. */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -39,7 +39,7 @@ const claude = (
     },
   })
 
-/** The same words in four harnesses, and in a project that is none of ours. */
+/** The same words in four harnesses, and in a project that is not ours. */
 const scene = () => {
   const home = emptyFolder("meridian-recall-")
   const project = join(home, "work/app")
@@ -119,7 +119,7 @@ verifies("recall.every-harness", async () => {
   })
 })
 
-test("one conversation can be asked alone, and a place is read with what stands around it", async () => {
+test("one conversation can be searched alone, and a place is read with its surroundings", async () => {
   const { call } = scene()
   expect(document(await call("recall", "quokka", "--session", "ses_oc", "--json"))).toMatchObject({
     conversations: 1,
@@ -177,7 +177,7 @@ test.each([
   expect([ran.code, ran.stderr]).toEqual([exit, expect.stringContaining(`ERROR [${code}]: `)])
 })
 
-test("damaged and foreign stores say nothing, and nothing is found politely", async () => {
+test("damaged and foreign stores are skipped, and an empty result is reported politely", async () => {
   const { home, project, call } = scene()
   write(join(home, ".local/share/opencode/opencode.db"), "not a database")
   write(join(project, ".meridian/engine.sqlite"), "not a database")

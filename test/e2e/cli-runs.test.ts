@@ -20,7 +20,7 @@ const scene = (behaviour: PretendBehaviour = { answer: "All done." }) => {
   return { cwd, bin, env, claude, codex, opencode, run, agent }
 }
 
-test("spawn prints the report on stdout and what is known of the run on stderr, in both modes", async () => {
+test("spawn prints the report on stdout and facts about the run on stderr, in both modes", async () => {
   const { run, agent, claude } = scene()
   const first = await run("run", "spawn", "-p", "do it")
   expect([first.stdout, first.code]).toEqual(["All done.\n", 0])
@@ -93,7 +93,7 @@ test("start answers an agent with one JSON document, dry or not", async () => {
   expect(JSON.parse(last ?? "")).toMatchObject({ space_id: "s1", exit_code: 0 })
 })
 
-test("background prints only the id; wait, list, show and stats tell the rest", async () => {
+test("background prints only the id; wait, list, show and stats show the rest", async () => {
   const { run, agent } = scene()
   await run("run", "spawn", "-p", "one")
   const started = await agent("run", "spawn", "--background", "-p", "two")
@@ -148,7 +148,7 @@ test("a model chooses its harness, and an agent its model, skills and text", asy
   expect(opencode.calls()[0]?.argv.join(" ")).toContain("--model zai/glm-5")
 })
 
-test("continue resumes the harness's own session, also without an id from inside a chat", async () => {
+test("continue resumes the harness's own session, even without an id from inside a chat", async () => {
   const { run, cwd, env, claude } = scene()
   await run("run", "spawn", "-p", "one")
   const again = await run("run", "continue", "r1", "-p", "two", "--space", "s1")
@@ -249,7 +249,7 @@ test.each([
   expect(document(await agent("run", "show", "r1"))).toMatchObject({ status: "cancelled" })
 })
 
-test("start passes the harness's exit code on, tells how to continue, and continues", async () => {
+test("start passes the harness's exit code on, says how to continue, and continues", async () => {
   const { run, claude } = scene({ exitCode: 7 })
   const first = await run(
     "start",
@@ -276,13 +276,13 @@ test("start passes the harness's exit code on, tells how to continue, and contin
   )
 })
 
-test("a Claude chat that was left before its first message is begun again under its id; one that was kept is resumed", async () => {
+test("a Claude chat left before its first message starts over under its id, and a kept one is resumed", async () => {
   const { cwd, env, run, claude } = scene()
   const kept = join(env.HOME, ".claude/projects", cwd.replaceAll(/[^A-Za-z0-9]/g, "-"))
   mkdirSync(kept, { recursive: true })
   await run("start")
   const id = claude.calls()[0]?.session
-  // The pretended one keeps it at once; the real one with the first message.
+  // The pretend harness keeps it at once; the real one with the first message.
   const file = join(kept, `${id}.jsonl`)
   rmSync(file, { force: true })
   await run("start", "--continue", "c1")
@@ -299,7 +299,7 @@ test("a Claude chat that was left before its first message is begun again under 
   ])
 })
 
-test("a chat whose space was closed meanwhile tells no line that would fail", async () => {
+test("a chat whose space was closed prints no command that would fail", async () => {
   const { cwd, env, run, claude } = scene({ hang: "within" })
   const child = spawn(process.execPath, [BINARY, "start"], {
     cwd,
@@ -339,7 +339,7 @@ test.each([
   ["models", "list"],
   ["run", "show", "r2"],
 ])(
-  "a run whose worker and harness were killed is ended by whatever an agent calls next: %s %s",
+  "a run whose worker and harness were killed is ended by an agent's next command: %s %s",
   async (...words) => {
     const { cwd, bin, agent, run, claude } = scene({ hang: "within" })
     installPretendHarness(bin, { as: "codex", behaviour: { answer: "done" } })
@@ -350,7 +350,7 @@ test.each([
     const log = (): string => readFileSync(join(cwd, ".meridian/.spaces/s1/runs.jsonl"), "utf8")
     process.kill(Number(/"worker_pid":(\d+)/.exec(log())?.[1]), "SIGKILL")
     await agent(...words)
-    // Its harness works on, so the run does.
+    // Its harness still works, so the run does too.
     expect([log().includes("orphan_run"), isAlive(claude.calls()[0]?.pid)]).toEqual([false, true])
     process.kill(claude.calls()[0]?.pid ?? 0, "SIGKILL")
     while (isAlive(claude.calls()[0]?.pid)) await new Promise((resolve) => setTimeout(resolve, 20))

@@ -1,4 +1,4 @@
-/** `meridian doctor` and an engine database that is damaged: told, saved to a new file, never changed. */
+/** `meridian doctor` and a damaged engine database: reported, saved to a new file, never changed. */
 import {
   closeSync,
   existsSync,
@@ -57,7 +57,7 @@ verifies("doctor.database", async () => {
   })
   expect(readFileSync(file).equals(before)).toBe(true)
   expect(existsSync(`${file}-wal`)).toBe(false)
-  // In the place of the damaged one it is an ordinary database.
+  // In place of the damaged one it is an ordinary database.
   rmSync(file)
   renameSync(join(cwd, "saved.sqlite"), file)
   expect(await doctor()).toMatchObject({ code: 0 })
@@ -88,5 +88,5 @@ verifies(
     expect((await doctor("--salvage", "b")).stderr).toContain("ERROR [ENGINE_DATABASE_NOT_FOUND]")
     expect(existsSync(join(cwd, "b"))).toBe(false)
   },
-  "no file is written over, and none is made of nothing",
+  "no file is overwritten, and none is made from nothing",
 )

@@ -88,7 +88,7 @@ verifies("search.engine", async () => {
     results: [{ harness: "engine", place: scene.project, snippet: "The walrus is in the harbour." }],
     searched: 1,
   })
-  // From elsewhere it is found with --all, and not without: its database was noted when it was opened.
+  // From elsewhere only --all finds it: its database was noted when it was opened.
   const elsewhere = (...args: readonly string[]) =>
     meridian(["search", "walrus", "--json", ...args], {
       cwd: emptyFolder(),
@@ -133,7 +133,7 @@ verifies("search.bad-index", async () => {
   writeFileSync(cache, "this was a database once")
   const again = await run(folder, ["search", "--all", "README"])
   expect([again.code, again.stderr.startsWith("WARNING [SEARCH_INDEX_REBUILT]")]).toEqual([0, true])
-  // A page in the middle that is damaged is found when it is read.
+  // A damaged page in the middle is found when it is read.
   const bytes = readFileSync(cache)
   bytes.fill(0xff, 4096, bytes.length)
   writeFileSync(cache, bytes)
@@ -265,7 +265,7 @@ test("--output writes one private file, and never over another", async () => {
   expect(readFileSync(file, "utf8")).toBe(written)
 })
 
-test("a session nobody has is told, and what was said cannot pass for another speaker", async () => {
+test("an unknown session is reported, and no text can pass for another speaker", async () => {
   const { folder } = home()
   for (const name of ["claude:no", "codex:no", "opencode:no", "pi:no", "ses_no"]) {
     const ran = await run(folder, ["session", "export", name])

@@ -33,7 +33,7 @@ const inFolder = (name: string): string => {
   return made
 }
 
-test("tells what was imported and what was lost, and finds it again", async () => {
+test("reports what was imported and what was lost, and finds it again", async () => {
   const cwd = inFolder("tells")
   const file = sessionFile("claude")
   const first = await meridian(["session", "import", file], { cwd })
@@ -72,7 +72,7 @@ test("tells what was imported and what was lost, and finds it again", async () =
   expect(readFileSync(join(cwd, ".meridian/.gitignore"), "utf8")).toContain("engine.sqlite")
 })
 
-test("the command it names goes on with the conversation", async () => {
+test("the command it names continues the conversation", async () => {
   const cwd = inFolder("goes-on")
   const imported = await meridian(["session", "import", sessionFile("codex"), "--json"], { cwd })
   const { continue_command }: { readonly continue_command?: unknown } = Object(JSON.parse(imported.stdout))
@@ -82,7 +82,7 @@ test("the command it names goes on with the conversation", async () => {
   expect([went.code, went.stdout]).toEqual([0, expect.stringContaining("echo: What was it about?")])
 })
 
-test("a file that has grown is refused, unless it gets a session of its own", async () => {
+test("a file that has grown is refused, unless it gets its own session", async () => {
   const cwd = inFolder("grown")
   const file = join(cwd, "pi.jsonl")
   copyFileSync(sessionFile("pi"), file)
@@ -143,7 +143,7 @@ test("what cannot be imported is refused in one line, and nothing is made", asyn
 const claudeLine = (sessionId: string, content: string, more: object = {}): string =>
   `${JSON.stringify({ type: "user", uuid: "1", parentUuid: null, sessionId, message: { role: "user", content }, ...more })}\n`
 
-test("what a file says of itself reaches the terminal as plain text, and shortened", async () => {
+test("a file's words about itself reach the terminal as short plain text", async () => {
   const cwd = inFolder("hostile")
   const file = join(cwd, "session.jsonl")
   const HOSTILE = "\u001B[31mred\u001B]0;owned\u0007\u009B2J\r\nx\u202E"
@@ -166,7 +166,7 @@ test("what a file says of itself reaches the terminal as plain text, and shorten
   expect(listed.stdout).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]/)
 })
 
-test("times that no date can show are unknown, not in the way", async () => {
+test("times that no date can show count as unknown", async () => {
   const cwd = inFolder("times")
   for (const timestamp of [9e15, 1e300, "+275760-09-13T00:00:00.000Z"]) {
     const file = join(cwd, "session.jsonl")
@@ -176,7 +176,7 @@ test("times that no date can show are unknown, not in the way", async () => {
   }
 })
 
-test("tells of an input that is nested too deep, and of a picture in a failed result", async () => {
+test("reports an input nested too deep, and a picture in a failed result", async () => {
   const cwd = inFolder("deep")
   const file = join(cwd, "session.jsonl")
   const png = { type: "image", source: { media_type: "image/png", data: "iVBORw0KGgo=" } }

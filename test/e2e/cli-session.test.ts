@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest"
 
 import { meridian } from "./cli-binary.ts"
 
-test("lists sessions, shows compactions and goes back to one", async () => {
+test("lists sessions, shows compactions and restores one", async () => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-session-"))
   const database = join(folder, "engine.sqlite")
   const engine = await openEngine({

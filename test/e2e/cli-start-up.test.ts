@@ -39,7 +39,7 @@ const loadedBy = (...args: readonly string[]): readonly string[] => {
     .map((url) => readFileSync(fileURLToPath(url), "utf8"))
 }
 
-/** What stands in the code of each part that is loaded only when it is used. */
+/** Text found in the code of each part that is loaded only on use. */
 const MARKS = {
   toml: "trying to redefine",
   yaml: "Unresolved alias",
@@ -85,7 +85,7 @@ test("each part is loaded by the command that uses it, so the marks above can be
   expect(partsLoadedBy("run", "spawn", "-p", "x", "--dry-run")).toEqual(["toml", "harness"])
 })
 
-test("the engine is loaded only where a session is run: not to plan one, not to look at runs", () => {
+test("the engine is loaded only to run a session: not to plan one, not to look at runs", () => {
   const engine = "insert into owner"
   const shipped = globSync(join(dirname(BINARY), "**/*.js")).map((file) => readFileSync(file, "utf8"))
   expect(shipped.some((text) => text.includes(engine))).toBe(true)
@@ -100,7 +100,7 @@ test("the engine is loaded only where a session is run: not to plan one, not to 
     ])
 })
 
-test("no command says anything but its own words: Node's warnings are not its users' business", () => {
+test("no command prints anything but its own words, and no warnings of Node", () => {
   for (const args of [
     ["--help"],
     ["init"],
@@ -124,7 +124,7 @@ test("an init-ed configuration in which nothing is set costs no TOML parser", ()
   expect(partsLoadedBy("config", "show", "--config", path)).toEqual([])
 })
 
-test("compiled code is kept in the temporary folder only under a directory nobody else can write", () => {
+test("compiled code is kept in the temporary folder only under a directory no other user can write", () => {
   const name = `meridian-compile-${process.getuid?.()}`
   const start = (prepare: (temporary: string) => void): readonly (readonly string[])[] => {
     const [temporary, home] = [emptyFolder(), emptyFolder()]

@@ -109,7 +109,7 @@ test("trust of a folder is not trust of another: not of a copy, a parent, a chil
   expect(started()).toEqual([2, 0])
 })
 
-test("untrust names a folder that is gone, and trust refuses one that is not there", async () => {
+test("untrust accepts a folder that is gone, and trust refuses a missing one", async () => {
   const { run, project, base } = scene(PROGRAM)
   await run(["trust", project], {}, base)
   renameSync(project, join(base, "moved"))
@@ -161,7 +161,7 @@ test.each([
   expect(started()).toEqual([0, 0])
 })
 
-test("a trust store named by a relative path is refused: it would lie in whatever folder one is in", async () => {
+test("a trust store named by a relative path is refused: it would depend on the current folder", async () => {
   const { run } = scene(PROGRAM)
   expect((await run(["trust"], { MERIDIAN_TRUST: "trust" })).stderr).toContain(
     "ERROR [TRUST_UNUSABLE]: trust cannot be used as the trust store: MERIDIAN_TRUST is not an absolute path.",
@@ -178,7 +178,7 @@ test.each([["trust"], ["untrust"]])("an agent cannot call meridian %s", async (c
   ])
 })
 
-test("what an agent inits or sets in a folder is not trusted for it", async () => {
+test("values an agent inits or sets in a folder are not trusted", async () => {
   const { run, store } = scene()
   const inside = { MERIDIAN_SPACE_ID: "s1" }
   await run(["init"], inside)
@@ -203,7 +203,7 @@ verifies("trust.values", async () => {
   expect(started()).toEqual([1, 3])
 })
 
-test("a program that a person sets for a folder counts there, and nothing else of the folder with it", async () => {
+test("a program that a person sets for a folder counts there, but nothing else in the folder does", async () => {
   const { run, started } = scene('[providers.x]\nbase_url = "http://127.0.0.1:9"\n')
   const set = await run(["config", "set", "harness.claude", "./tools/claude"])
   expect(set.stderr).toContain("WARNING [FOLDER_CHANGED]: providers.x.base_url changed")
@@ -225,7 +225,7 @@ verifies(
     const { run, write } = scene()
     const quiet = async (): Promise<boolean> => !(await run(SPAWN)).stderr.includes("trust")
     expect(await quiet()).toBe(true)
-    // What a project may decide about itself needs no trust.
+    // A project's decisions about itself need no trust.
     write(
       '[start]\nauto_resume = false\n[harness]\ndefault = "claude"\n[defaults]\nmodel = "opus"\n[permissions]\ndefault_tier = "read-only"\n[search_paths]\nagents = ["agents"]\n[models."anthropic/x"]\ncontext_window = 1000\n',
     )
@@ -234,7 +234,7 @@ verifies(
   "none for a folder that decides nothing",
 )
 
-test("a file that names hundreds of things is told in one line of bounded length", async () => {
+test("a file that names hundreds of things is reported in one line of bounded length", async () => {
   const rows = Array.from(
     { length: 300 },
     (_, index) => `[providers.p${index}]\nbase_url = "http://127.0.0.1:9"\n`,
@@ -316,7 +316,7 @@ verifies(
   "agents that ask for rights and files that run programs are shown, and asked about once",
 )
 
-test("the question does not come to an agent, to a dry run, or where nobody sits", async () => {
+test("the question does not come to an agent, to a dry run, or without a terminal", async () => {
   const { terminal, run, env, project } = scene(PROGRAM)
   const dry = terminal("start", "--new", "--dry-run")
   await dry.exited
@@ -401,7 +401,7 @@ verifies("trust.tier", async () => {
   write('[permissions]\ndefault_tier = "full-access"\n')
   const tiers = [await spawned(), await spawned("--permission", "workspace-write")]
   await run(["trust", "--tier", "workspace-write"])
-  // Still above what was given: the value counts not at all.
+  // Still above the granted tier: the value does not count at all.
   tiers.push(await spawned())
   write('[permissions]\ndefault_tier = "workspace-write"\n')
   tiers.push(await spawned())
@@ -422,7 +422,7 @@ verifies("trust.tier", async () => {
   ])
 })
 
-test("a tier above the one given is told with where it must go", async () => {
+test("a tier above the granted one is reported with the place to set it", async () => {
   const { run, write, project, user } = scene()
   write('[permissions]\ndefault_tier = "full-access"\n')
   await run(["trust"])
@@ -431,7 +431,7 @@ test("a tier above the one given is told with where it must go", async () => {
   )
 })
 
-/** A folder of another user: made one when we may, else one that is (root's own). */
+/** A folder of another user: made if we may, else an existing one (root's own). */
 const foreignRoot = (project: string): { readonly root: string; readonly owner: number } => {
   if (process.getuid?.() !== 0) return { root: "/usr/share", owner: 0 }
   const root = join(project, ".meridian")
@@ -480,14 +480,14 @@ verifies(
   "also of a folder above; the flag lets root, and what belongs to root, through",
 )
 
-test("a folder whose name would command the terminal, or forge a line, is told plainly", async () => {
+test("a folder whose name would command the terminal, or forge a line, is shown plainly", async () => {
   const { project, env } = scene()
   const folder = join(project, "a\u001b[2J\nERROR [FORGED]: pay me\u202e")
   mkdirSync(join(folder, ".meridian"), { recursive: true })
   writeFileSync(join(folder, ".meridian/config.toml"), PROGRAM)
   const terminal = openPseudoTerminal(process.execPath, [BINARY, ...SPAWN], {
     cwd: folder,
-    // A terminal that cannot go back up gets no sequence of ours either, so that every one found is somebody else's.
+    // A terminal that cannot move up gets no sequence of ours either, so every sequence found is foreign.
     env: { ...env, TERM: "dumb" },
     columns: 400,
   })
@@ -511,7 +511,7 @@ test("a pipe gets a report word for word, a terminal plainly", async () => {
   expect((await meridian(SPAWN, { cwd: base, env })).stdout).toBe(`${evil}\n`)
 })
 
-test("serve --permission takes no danger", async () => {
+test("serve --permission refuses danger", async () => {
   const { run } = scene()
   const ran = await run(["serve", "--permission", "danger"])
   expect([ran.code, ran.stderr.split(":")[0]]).toEqual([2, "ERROR [USAGE]"])

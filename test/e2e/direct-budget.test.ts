@@ -61,7 +61,7 @@ verifies(
     process.kill(pid("worker"), "SIGKILL")
     process.kill(-pid("harness"), "SIGKILL")
     await vi.waitFor(() => expect(readFileSync(log, "utf8")).toContain('"waiting_for":"budget"'), 60_000)
-    // The one that was cut off is asked again, and nobody answered it before.
+    // The cut-off question is asked again; it had no answer before.
     expect(scene.asked()).toHaveLength(3)
     expect(document(await scene.run("run", "show", "r1", "--space", "s1", "--json"))).toMatchObject({
       status: "paused",
@@ -87,7 +87,7 @@ verifies(
     const shown = Object(document(await scene.run("run", "show", "r1", "--space", "s1", "--json")))
     expect(Reflect.get(shown, "cost_usd")).toBeCloseTo(0.6, 2)
   },
-  "what children of a session use is part of the sum, while they work",
+  "the usage of a session's children is part of the sum while they work",
 )
 
 verifies("questions.answer", async () => {

@@ -1,4 +1,4 @@
-/** Mentions and children through the built command: a run has nobody to answer, and ends all the same. */
+/** Mentions and children through the built command: a run has no person to answer, and ends anyway. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -41,7 +41,7 @@ verifies("children.run", async () => {
 verifies(
   "children.run",
   async () => {
-    // Parent and child ask side by side: both are told the same.
+    // Parent and child ask side by side, and both get the same answer.
     const scene = await directScene({
       script: [
         { tools: [{ name: "task", input: { description: "count", prompt: "count", background: true } }] },
@@ -54,5 +54,5 @@ verifies(
     expect([ran.stdout, ran.code]).toEqual([expect.stringContaining("It reported seven."), 0])
     expect(scene.asked().at(-1)).toContain("No person wrote this")
   },
-  "what works in the background belongs to the run",
+  "background work belongs to the run",
 )

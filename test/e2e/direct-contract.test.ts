@@ -166,7 +166,7 @@ for (const [name, each] of Object.entries(CASES)) runs.push(await record(name, e
 
 harnessContract(await directHarness(), runs)
 
-test("a refused call and its reason are among the events, and the model was told", async () => {
+test("a refused call and its reason are among the events, and the model is told", async () => {
   const { launch, asked } = await directScene({
     script: [{ tools: [{ name: "bash", input: { command: "echo hi" } }] }, { text: "Then not." }],
   })
@@ -187,11 +187,11 @@ test("a refused call and its reason are among the events, and the model was told
   expect(asked()[1]).toContain("Nobody can answer questions in this run")
 })
 
-test("a file that was written is named, and every call begins and ends", async () => {
+test("a written file is named, and every call begins and ends", async () => {
   const { launch } = await directScene({ script: CASES["tools"]?.script ?? [] })
   const { events } = await judged(await launch({ permission: "workspace-write" }))
   const told = events.map((event) => (event.type === "turn.ended" ? event.reason : event.type))
-  // A call may end before the turn is counted or after it: only what lies around both is in order.
+  // A call may end before or after the turn is counted: only the events around both have an order.
   expect(told.slice(0, 5)).toEqual(["session", "reasoning", "text", "tool.started", "tool.started"])
   expect(told.slice(5, -3).toSorted()).toEqual(["file", "tool-calls", "tool.ended", "tool.ended", "usage"])
   expect(told.slice(-3)).toEqual(["text", "usage", "stop"])

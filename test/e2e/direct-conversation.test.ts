@@ -20,9 +20,9 @@ import { openPseudoTerminal, type PseudoOptions, type PseudoTerminal } from "./p
 import { startServer } from "./server-process.ts"
 
 interface Sitting extends DirectScene {
-  /** `meridian start` with these words, in a terminal of its own. */
+  /** `meridian start` with these words, in its own terminal. */
   readonly sit: (words?: readonly string[], options?: Partial<PseudoOptions>) => PseudoTerminal
-  /** A shell, to start it from and to see what it leaves. */
+  /** A shell that starts it, to see what it leaves. */
   readonly shell: () => PseudoTerminal
 }
 
@@ -38,7 +38,7 @@ const sitting = async (options: SceneOptions = {}): Promise<Sitting> => {
   }
 }
 
-/** As a shell of ours types it. */
+/** As typed in our shell. */
 const START = '"$NODE" "$BINARY" start'
 const CTRL_C = "\u0003"
 const CTRL_D = "\u0004"
@@ -49,7 +49,7 @@ const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x01])
 const OTHER_PNG = Buffer.concat([PNG, Buffer.from([0x02])])
 const READY = "/help shows the commands"
 
-/** The line to write in is the last thing, and empty. */
+/** The input line is last, and empty. */
 const idle = (text: string): boolean => text.endsWith("\n>") && !text.includes("Working;")
 
 verifies("direct.conversation", async () => {
@@ -307,7 +307,7 @@ test("Ctrl-C stops a compaction as well, and the history is as it was", async ()
   expect((await terminal.exited).code).toBe(0)
 })
 
-test("on a terminal that is dumb Ctrl-C stops the work as well, and a second one leaves", async () => {
+test("on a dumb terminal Ctrl-C stops the work as well, and a second one leaves", async () => {
   const { sit, asked } = await sitting({
     script: [{ text: "one two three four", chunks: 4, hold: "middle" }],
   })
@@ -322,7 +322,7 @@ test("on a terminal that is dumb Ctrl-C stops the work as well, and a second one
   expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
 })
 
-test("a fork is a chat of its own with the history so far, and profiles are agents to change to", async () => {
+test("a fork is a separate chat with the history so far, and profiles are agents to change to", async () => {
   const { sit, run, project, asked } = await sitting({ script: [{ text: "First." }, { text: "Forked." }] })
   mkdirSync(join(project, ".meridian/agents"), { recursive: true })
   writeFileSync(join(project, ".meridian/agents/poet.md"), "---\nname: poet\n---\nSpeak in verse only.\n")
@@ -343,7 +343,7 @@ test("a fork is a chat of its own with the history so far, and profiles are agen
   expect((await run("session", "list")).stdout.trim().split("\n")).toHaveLength(2)
 })
 
-test("a question goes away with the turn it belongs to, and is there again when it was only left", async () => {
+test("a question disappears with its turn, and comes back if it was only left", async () => {
   const command = "echo from-before"
   const { sit } = await sitting({
     script: [
@@ -373,7 +373,7 @@ test("a question goes away with the turn it belongs to, and is there again when 
   expect(await second.exited).toEqual({ code: 0, signal: 0 })
 })
 
-test("what a question is about is shown: its text at once, and all of it by v", async () => {
+test("the content of a question is shown: its text at once, and all of it by v", async () => {
   const content = Array.from({ length: 40 }, (_, index) => `row ${index}`).join("\n")
   const { sit } = await sitting({
     script: [{ tools: [{ name: "write", input: { path: "a.txt", content } }] }, { text: "Written." }],
@@ -392,7 +392,7 @@ test("what a question is about is shown: its text at once, and all of it by v", 
   expect((await terminal.exited).code).toBe(0)
 })
 
-test("a session that is gone is said, without advice to continue it", async () => {
+test("a missing session is reported, without advice to continue it", async () => {
   const { sit, project, run } = await sitting()
   await run("run", "spawn", "--harness", "direct", "-p", "x")
   for (const name of readdirSync(join(project, ".meridian")))
@@ -416,7 +416,7 @@ test("a paste of a whole file is taken at once", async () => {
   expect((await terminal.exited).code).toBe(0)
 })
 
-test("what is being typed is not taken for an answer", async () => {
+test("text being typed is not taken for an answer", async () => {
   const { sit, provider, asked } = await sitting({
     script: [{ hold: "start", tools: [{ name: "bash", input: { command: "echo no" } }] }, { text: "Good." }],
   })
@@ -472,7 +472,7 @@ verifies("direct.steer", async () => {
   await terminal.exited
 })
 
-test("a failure is told in one sentence with what to do, and the conversation goes on", async () => {
+test("a failure is reported in one sentence with what to do, and the conversation continues", async () => {
   const { sit } = await sitting({ script: [{ error: "auth" }, { text: "Better now." }] })
   const terminal = sit()
   await terminal.until(READY)
@@ -550,7 +550,7 @@ test("it stays readable on a narrow terminal and through changes of its size", a
   expect((await terminal.exited).code).toBe(0)
 })
 
-test("NO_COLOR leaves no colour, and a terminal that is dumb gets lines only", async () => {
+test("NO_COLOR leaves no colour, and a dumb terminal gets lines only", async () => {
   const { sit } = await sitting({
     script: [
       { text: "Working on it.", tools: [{ name: "bash", input: { command: "echo dumb" } }] },
@@ -629,7 +629,7 @@ const readPid = (project: string): number | undefined => {
   }
 }
 
-test("Ctrl-Z gives the terminal to the shell, and fg takes it back", async () => {
+test("Ctrl-Z returns the terminal to the shell, and fg takes it back", async () => {
   const { shell } = await sitting()
   const terminal = shell()
   terminal.type(`stty -g > before; ${START} --harness direct\r`)
@@ -734,7 +734,7 @@ verifies("direct.daily-use", async () => {
   expect(asked()[0]).toContain(PNG.toString("base64"))
   await terminal.until(idle)
   terminal.type("again\r")
-  // The clock of the working line goes on by itself.
+  // The clock of the working line ticks on its own.
   await terminal.until(/Working; .* [1-9]\d*s/)
   terminal.type(CTRL_C)
   await terminal.until("Interrupted.")
@@ -768,7 +768,7 @@ verifies("direct.images", async () => {
   clipboard(`[ "$3" = image/png ] && exec cat '${join(programs, "screenshot")}'`)
   terminal.type(`look at ${CTRL_V}`)
   await terminal.until(/> look at \[image 1\]$/)
-  // What a terminal sends for a file that is dropped on it, and for a paste without text.
+  // The text a terminal sends for a dropped file, and for a paste without text.
   terminal.type(`${PASTE_ON}'${join(project, "my shot.png")}'${PASTE_OFF} fake.png ${PASTE_ON}${PASTE_OFF}`)
   await terminal.until("[image 2]")
   terminal.type("\u0017\u0017\r")
@@ -835,7 +835,7 @@ verifies("direct.undo", async () => {
   ]
   const emptyLine = "\u0001\u000b"
   terminal.type("/undo\r")
-  // What was said last stands there to be said better.
+  // The last words are there for rewording.
   await terminal.until(/removed: made\.txt\n> change it$/)
   expect(files()).toEqual(["# lab\n", false])
   terminal.type(`${emptyLine}/redo\r`)

@@ -1,4 +1,4 @@
-/** Runs of the engine: the same records, report and usage as other harnesses have, and many of them on one database. */
+/** Runs of the engine: the same records, report and usage as in other harnesses, and many of them on one database. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -17,7 +17,7 @@ const USAGE = { input: 100, output: 20, cacheRead: 30 }
 
 const DIRECT = ["run", "spawn", "--harness", "direct", "-p"] as const
 
-/** What happened in a run, without what is never the same. */
+/** The events of a run, without varying parts. */
 const eventsOf = (scene: DirectScene, run: string): readonly string[] =>
   readFileSync(join(scene.project, `.meridian/.spaces/s1/runs/${run}/events.jsonl`), "utf8")
     .trim()
@@ -62,7 +62,7 @@ verifies("direct.continue-and-fork", async () => {
   expect(second).toMatchObject({ continued_from: "r1", harness_session_id: session, report: "Second." })
   expect(forked).toMatchObject({ continued_from: "r1", report: "Forked." })
   expect(Reflect.get(Object(forked), "harness_session_id")).not.toBe(session)
-  // The fork begins with what had been said until then, and adds its own; the source stays as it was.
+  // The fork begins with the words until then, and adds its own; the source stays as it was.
   const [, two = "", three = ""] = scene.asked()
   for (const body of [two, three]) expect(body).toContain("First.")
   expect([three.includes("Second."), two.includes("three")]).toEqual([true, false])
@@ -106,7 +106,7 @@ test("a continued run keeps its model, its agent and its directory", async () =>
   }
 })
 
-test("skills reach the model, and only what changed is said again", async () => {
+test("skills reach the model, and only changes are said again", async () => {
   const scene = await directScene()
   mkdirSync(join(scene.project, ".meridian/skills/care"), { recursive: true })
   writeFileSync(
@@ -119,7 +119,7 @@ test("skills reach the model, and only what changed is said again", async () => 
   expect(times).toEqual([1, 1])
 })
 
-test("what a run may not do is refused: reading only by default, editing with workspace-write, all with danger", async () => {
+test("forbidden acts are refused: only reading by default, editing with workspace-write, everything with danger", async () => {
   const write = { name: "write", input: { path: "made.txt", content: "x" } }
   const bash = { name: "bash", input: { command: "echo ran > ran.txt" } }
   const scene = await directScene({
@@ -151,11 +151,11 @@ verifies("direct.shared-database", async () => {
   expect(runs.map(({ stdout }) => stdout)).toEqual(
     Array.from({ length: 6 }, (_, index) => `Answer ${index}.\n`),
   )
-  // One request for each prompt: nobody worked on what belongs to another.
+  // One request for each prompt: no run worked on another's.
   expect(scene.asked()).toHaveLength(7)
 })
 
-/** Those that are still there of what a tool wrote down. */
+/** Processes a tool recorded that still exist. */
 const spawnedIn = (project: string): readonly string[] => {
   const pids = readFileSync(join(project, "pids"), "utf8").trim().split("\n")
   return pids.filter((pid) => existsSync(`/proc/${pid}`))
@@ -188,7 +188,7 @@ test.each([
   expect([again.stdout, again.code]).toEqual(["Back again.\n", 0])
 })
 
-test("a run whose engine was killed leaves no process and goes on by itself", async () => {
+test("a run whose engine was killed leaves no process and resumes on its own", async () => {
   const scene = await directScene({
     script: [
       { tools: [{ name: "bash", input: { command: "echo $$ > pids; echo $PPID > engine; sleep 300" } }] },
@@ -230,7 +230,7 @@ const engineOf = (session: string): number => {
   return Number(found)
 }
 
-test("without a key a run says what it was told, and may be the default", async () => {
+test("without a key a run echoes its prompt, and may be the default", async () => {
   const scene = await directScene({ env: { ANTHROPIC_API_KEY: "" } })
   writeFileSync(join(scene.project, ".meridian/config.toml"), '[harness]\ndefault = "direct"\n')
   const ran = await scene.run("run", "spawn", "-p", "hello\n\nworld")
@@ -244,7 +244,7 @@ test("a time limit ends it", async () => {
   expect(ran.stderr).toContain("timeout")
 })
 
-test("what fails for a moment is tried again, and the session has the prompt once", async () => {
+test("a transient failure is retried, and the session has the prompt once", async () => {
   const scene = await directScene({
     script: [
       { text: "Started." },
@@ -264,7 +264,7 @@ test("what fails for a moment is tried again, and the session has the prompt onc
   expect(eventsOf(scene, "r2").filter((line) => line.includes('"type":"retry"'))).toHaveLength(3)
 })
 
-test("a new run that is tried again goes on in its session: no tool runs twice", async () => {
+test("a retried new run continues in its session: no tool runs twice", async () => {
   const scene = await directScene({
     script: [
       { tools: [{ name: "bash", input: { command: "echo once >> count.txt" } }] },
@@ -283,7 +283,7 @@ test("a new run that is tried again goes on in its session: no tool runs twice",
   expect(scene.asked().at(-1)?.split("the only question")).toHaveLength(2)
 })
 
-test("bad input is said in one line, with what to do", async () => {
+test("bad input is reported in one line, with what to do", async () => {
   const scene = await directScene()
   const said = async (...words: readonly string[]): Promise<string> => {
     const ran = await scene.run(...words)
@@ -329,7 +329,7 @@ test.each([
   expect(scene.asked()).toEqual([])
 })
 
-test("a flag of another harness is left out with a warning on stderr, as every harness does", async () => {
+test("a flag of another harness is dropped with a warning on stderr, as in every harness", async () => {
   const scene = await directScene()
   const ran = await scene.run(...DIRECT, "x", "--", "--add-dir", "a", "--max-turns", "3")
   expect(ran.code).toBe(0)
@@ -358,7 +358,7 @@ test("a run that names no model records the one it gets, and a continuation keep
   expect((await scene.run("run", "show", "r1", "--space", "s1")).stdout).toContain(`Model: ${model} (direct)`)
 })
 
-test("a run without any model says that it echoes, and goes on with a real one once there is one", async () => {
+test("a run without any model says that it echoes, and continues with a real one once there is one", async () => {
   const scene = await directScene()
   writeFileSync(join(scene.project, ".meridian/config.toml"), "")
   const { ANTHROPIC_API_KEY: _, ...env } = scene.env
@@ -378,7 +378,7 @@ test("a default model that cannot be used is refused before anything is written"
   expect(readdirSync(join(scene.project, ".meridian"))).toEqual(["config.toml"])
 })
 
-test("servers of a launch are tools, and their tools may be used", async () => {
+test("servers of a launch offer tools that may be used", async () => {
   const server = {
     name: "echo",
     command: process.execPath,
@@ -392,7 +392,7 @@ test("servers of a launch are tools, and their tools may be used", async () => {
   expect(scene.asked()[0]).toContain("echo_")
 })
 
-test("a session that somebody is at work in is not taken", async () => {
+test("a session in use is not taken", async () => {
   const scene = await directScene({ script: [{ text: "never", hold: "start" }] })
   const session = { kind: "new", chosen: "11111111-2222-4333-8444-555555555555" } as const
   const child = spawn(process.execPath, [BINARY, ...directArgs(session.chosen)], {
@@ -413,7 +413,7 @@ test("a session that somebody is at work in is not taken", async () => {
 
 const directArgs = (session: string): readonly string[] => ["direct", "--headless", "--session", session]
 
-test("a server on the same state shows the session, knows its agent, and neither works on what is the other's", async () => {
+test("a server on the same state shows the session, knows its agent, and neither works for the other", async () => {
   const scene = await directScene({
     script: [{ text: "Mine." }, { hold: "start", text: "never" }, { text: "Mine too." }],
   })
@@ -427,7 +427,7 @@ test("a server on the same state shows the session, knows its agent, and neither
   await scene.run(...DIRECT, "one", "-a", "poet")
   const { items } = await client.sessions.list({})
   expect(items).toMatchObject([{ agent: "poet", status: "idle", location: { directory: scene.project } }])
-  // Work the server has taken on and not begun when it is killed: nobody but a server may go on with it.
+  // Work the server has accepted but not begun when it is killed: only a server may resume it.
   const { id } = await client.sessions.create({ location: { directory: scene.project } })
   await client.sessions.prompt({ sessionID: id, prompt: { text: "held" } })
   await vi.waitFor(() => expect(scene.asked()).toHaveLength(2), 20_000)
@@ -439,7 +439,7 @@ test("a server on the same state shows the session, knows its agent, and neither
   expect(scene.asked().some((body) => body.includes("for the server only"))).toBe(false)
 })
 
-test("the effort of a profile reaches the model; one that nobody knows is named in the events", async () => {
+test("the effort of a profile reaches the model, and an unknown one is named in the events", async () => {
   const scene = await directScene()
   mkdirSync(join(scene.project, ".meridian/agents"), { recursive: true })
   for (const effort of ["low", "enormous"])

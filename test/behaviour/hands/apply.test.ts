@@ -57,7 +57,7 @@ verifies(
     expect(scene.read("a.txt")).toBe("one\n2\n3\n4\n5\n6\n7\neight\n")
     expect(scene.read("mine.txt")).toBe("mine\n")
   },
-  "its own commits are kept, and what it left uncommitted is one more",
+  "its own commits are kept, and its uncommitted changes become one more",
 )
 
 verifies(
@@ -73,7 +73,7 @@ verifies(
     expect(document).toMatchObject({ applied: [{ commits: 1, files: ["b.txt"] }] })
     expect([scene.read("a.txt"), scene.read("b.txt")]).toEqual(["right\n", "b\n"])
   },
-  "three-way where one by one does not go",
+  "three-way if one by one conflicts",
 )
 
 verifies(
@@ -148,7 +148,7 @@ test.each([
   expect(scene.checkout()).toBe(before)
 })
 
-test("changes elsewhere, staged or not, stay what they are", async () => {
+test("changes elsewhere, staged or not, stay as they are", async () => {
   const scene = openRepositoryScene({ "a.txt": "one\n", "mine.txt": "one\n", "staged.txt": "one\n" })
   await scene.work({ "a.txt": "two\n" })
   scene.write({ "mine.txt": "changed\n", "staged.txt": "staged\n", "new.txt": "new\n" })
@@ -175,7 +175,7 @@ test.each([
   expect(scene.checkout()).toBe(before)
 })
 
-test("a run that works cannot be applied or thrown away, nor one without a worktree", async () => {
+test("a working run cannot be applied or thrown away, nor one without a worktree", async () => {
   const scene = openRepositoryScene()
   const harness = scene.harness("claude", { hang: "within" })
   await scene.call("run.spawn", { prompt: "p", harness: "claude", worktree: true, background: true })
@@ -191,7 +191,7 @@ test("a run that works cannot be applied or thrown away, nor one without a workt
   expect(nothing.text).toBe("r1: nothing that is not there already")
 })
 
-test("nobody who may only read applies", async () => {
+test("a read-only agent cannot apply", async () => {
   const scene = openRepositoryScene()
   await scene.work({ "b.txt": "b\n" })
   const env = { MERIDIAN_SPACE_ID: "s1", MERIDIAN_TIER: "read-only" }
@@ -218,7 +218,7 @@ verifies("run.apply-all", async () => {
   expect(scene.git("status", "--porcelain")).toBe("")
 })
 
-test("of several named runs those behind a conflict are not tried", async () => {
+test("of several named runs, those after a conflict are not tried", async () => {
   const scene = openRepositoryScene()
   await scene.work({ "a.txt": "first\n" })
   await scene.work({ "a.txt": "second\n" }, { space: "s1" })
@@ -275,7 +275,7 @@ verifies("run.diff", async () => {
   expect(after.document["files"]).toEqual(document["files"])
 })
 
-test("what is strange in a worktree is taken over, left out by name, or refused in words", async () => {
+test("odd files in a worktree are taken over, left out by name, or refused in words", async () => {
   const scene = openRepositoryScene({ "a.txt": "one\n", tool: "#!/bin/sh\n" })
   await scene.work({ "line\nbreak": "x\n", "-dash": "x\n", ünï: "x\n", 'q"uote': "x\n" })
   const path = (await scene.call("run.worktree", { run_id: "r1", space: "s1" })).text
@@ -294,7 +294,7 @@ test("what is strange in a worktree is taken over, left out by name, or refused 
   expect(scene.git("ls-tree", "HEAD", "link", "tool")).toMatch(/^120000 .*\n100755 /)
 })
 
-test("nothing that the repository names is started, and what the user trusts is", async () => {
+test("programs the repository names do not start, and those the user trusts do", async () => {
   const scene = openRepositoryScene({
     ".gitattributes": "*.x filter=evil diff=evil merge=evil\n",
     "f.x": "1\n2\n3\n",

@@ -105,7 +105,7 @@ verifies(
     expect(scene.read("a.txt")).toBe("two\n")
     expect(scene.read("hook-ran")).toBe(undefined)
   },
-  "hooks that fail are nobody's",
+  "failing hooks affect nothing",
 )
 
 verifies(
@@ -123,7 +123,7 @@ verifies(
     expect([scene.read("a.bin"), scene.read("b.txt")]).toEqual([pointer, "b\n"])
     expect(scene.git("status", "--porcelain")).toBe("")
   },
-  "pointers of Git LFS where LFS is not installed",
+  "pointers of Git LFS without LFS installed",
 )
 
 verifies(

@@ -80,7 +80,7 @@ verifies("contest.models", async () => {
   ])
 })
 
-test("nothing is applied of a contest by --all before somebody has chosen", async () => {
+test("--all applies nothing of a contest before the user has chosen", async () => {
   const scene = openRepositoryScene()
   await spawn(scene, { best_of: 2, check: "" }, "echo right > a.txt")
   const before = scene.checkout()
@@ -93,14 +93,14 @@ test("nothing is applied of a contest by --all before somebody has chosen", asyn
   expect(scene.checkout()).toBe(before)
 })
 
-test("a contest whose runs all fail is told, with exit code 1", async () => {
+test("a contest whose runs all fail is reported, with exit code 1", async () => {
   const scene = openRepositoryScene()
   const run = await spawn(scene, { best_of: 2, check: "false" })
   expect(run.exitCode).toBe(1)
   expect(run.text).not.toContain("Take:")
 })
 
-test("a contest that cannot be is refused before anything begins", async () => {
+test("an impossible contest is refused before anything begins", async () => {
   const scene = openRepositoryScene()
   expect(await codeOf(spawn(scene, { best_of: 17 }))).toBe("USAGE")
   expect(await codeOf(spawn(scene, { best_of: 1, models: "a,b" }))).toBe("USAGE")
@@ -108,7 +108,7 @@ test("a contest that cannot be is refused before anything begins", async () => {
   expect(existsSync(scene.state("s1/runs.jsonl"))).toBe(false)
 })
 
-test("in the background a contest tells its runs at once", async () => {
+test("a background contest prints its runs at once", async () => {
   const scene = openRepositoryScene()
   const run = await spawn(scene, { best_of: 2, background: true })
   expect(run.text).toBe("r1\nr2")

@@ -95,7 +95,7 @@ verifies(
   "a check that hangs and forks is ended with everything it started",
 )
 
-test("a check that prints a lot is kept up to a bound, and the agent is told the end of it", async () => {
+test("the output of a check is kept up to a bound, and the agent gets its end", async () => {
   const scene = openRepositoryScene()
   const harness = scene.harness("claude", {})
   const loud = "yes 0123456789 | head -c 40000000; echo; echo the end; exit 1"
@@ -246,10 +246,10 @@ verifies(
     const plain = await scene.work({}, { space: "s1", check_rounds: 0 })
     expect(plain.document).toMatchObject({ verdict: "refuted" })
   },
-  "of a folder only where the user trusts it with them",
+  "a folder's checks count only if the user trusts it with them",
 )
 
-test("a continuation keeps the checks of its run, and its verdict stands for the work", async () => {
+test("a continuation keeps the checks of its run, and its verdict counts for the work", async () => {
   const scene = openRepositoryScene()
   await scene.work({ "a.txt": "wrong\n" }, { check: CHECK, check_rounds: 0 })
   scene.harness("claude", { writes: { "a.txt": "right\n" } })
@@ -260,7 +260,7 @@ test("a continuation keeps the checks of its run, and its verdict stands for the
   expect(scene.read("a.txt")).toBe("right\n")
 })
 
-test("checks see no credentials, and are refused to what may only read", async () => {
+test("checks see no credentials, and are refused to a read-only run", async () => {
   const scene = openRepositoryScene()
   const check = 'test -z "$API_TOKEN" && test "$NPM_TOKEN" = n && test -n "$HOME"'
   scene.write({ "../.config/meridian/config.toml": '[tools]\nkeep_variables = ["NPM_TOKEN"]\n' })
@@ -282,7 +282,7 @@ test.each([
   expect(existsSync(scene.state("s1"))).toBe(false)
 })
 
-test("a run that is stopped while its checks run is cancelled, and nothing of them is left", async () => {
+test("a run stopped during its checks is cancelled, and nothing of them is left", async () => {
   const scene = openRepositoryScene()
   scene.harness("claude", { writes: { "a.txt": "right\n" } })
   const mark = join(scene.env["HOME"] ?? "", "checking")

@@ -52,7 +52,7 @@ test("doctor removes the worktree of a run that failed before it did anything, a
   expect(await scene.call("run.diff", { run_id: "r2", space: "s1" })).toMatchObject({ text: "" })
 })
 
-test("doctor clears an index.lock of a worktree whose run has ended, and none that somebody else made", async () => {
+test("doctor clears an index.lock of a worktree whose run has ended, but no other", async () => {
   const scene = openRepositoryScene()
   await scene.work({ "a.txt": "two\n" })
   const gitDir = scene.gitIn(await pathOf(scene, "r1"), "rev-parse", "--absolute-git-dir")
@@ -76,7 +76,7 @@ test("doctor leaves the worktree of another project of the same repository alone
   expect(existsSync(path)).toBe(true)
 })
 
-test("doctor leaves a folder that is no worktree of the repository, and says so", async () => {
+test("doctor leaves a folder that is not a worktree of the repository, and says so", async () => {
   const scene = openRepositoryScene()
   await scene.work({ "a.txt": "two\n" })
   const stranger = join(dirname(await pathOf(scene, "r1")), "s7-r7")

@@ -81,7 +81,7 @@ verifies(
     })
     expect(existsSync(join(scene.env["HOME"] ?? "", ".local/state/meridian/worktrees"))).toBe(true)
   },
-  "a conflict is told in the command's words, and a stranger does nothing",
+  "a conflict is reported in the command's words, and a stranger can do nothing",
 )
 
 verifies(
@@ -98,7 +98,7 @@ verifies(
     expect(applied).toMatchObject([{ checks: 1 }])
     expect(warnings.join()).toContain("check.sh")
   },
-  "what its checks depend on and it changed is said beside the success",
+  "changed files its checks depend on are named beside the success",
 )
 
 verifies("http.run-comment", async () => {
@@ -167,5 +167,5 @@ verifies(
       "About a.txt:1:\n> two\n\nSay three.",
     )
   },
-  "a run that has ended goes on with the comment, in its worktree",
+  "an ended run continues with the comment, in its worktree",
 )

@@ -86,7 +86,7 @@ verifies("sandbox.absent", async () => {
   expect(doctor.text).toContain("sandbox: none: bubblewrap (bwrap) is not installed")
 })
 
-test("a bubblewrap that the machine forbids says so, with its own words", async () => {
+test("a forbidden bubblewrap is reported in its own words", async () => {
   const scene = openRepositoryScene()
   const bin = join(scene.bin, "bwrap")
   writeFileSync(bin, "#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2; exit 1\n", {
@@ -127,7 +127,7 @@ test("--sandbox-network off is refused for a harness that needs the network for 
   )
 })
 
-testSandbox("a run that is continued stays in its sandbox", async () => {
+testSandbox("a continued run stays in its sandbox", async () => {
   const scene = openSandboxScene()
   await spawn(scene, ":", { sandbox: "" })
   scene.harness("claude", { answer: "done", does: "touch ~/outside; touch inside" })
@@ -137,7 +137,7 @@ testSandbox("a run that is continued stays in its sandbox", async () => {
   expect(scene.read("inside")).toBe("")
 })
 
-test("a variable alone does not make anybody believe in a sandbox", async () => {
+test("the variable alone does not prove a sandbox", async () => {
   const scene = openRepositoryScene()
   const env = { ...withoutBubblewrap(scene), MERIDIAN_IN_SANDBOX: "on" }
   expect(await codeOf(spawn(scene, ":", { sandbox: "" }, env))).toBe("SANDBOX_UNAVAILABLE")

@@ -171,7 +171,7 @@ verifies(
     expect(readFileSync(join(root, "main/b.txt"), "utf8")).toBe("b\n")
     expect(scene.gitIn(join(root, "main"), "status", "--porcelain")).toBe("")
   },
-  "a bare repository whose checkouts lie beside it",
+  "a bare repository with its checkouts beside it",
 )
 
 test.each([
@@ -304,7 +304,7 @@ verifies("run.worktree-path", async () => {
   expect(await codeOf(worktreeOf(scene, "r2"))).toBe("RUN_WITHOUT_WORKTREE")
 })
 
-test("a continuation goes on in the worktree, and either of them stands for the work", async () => {
+test("a continuation continues in the worktree, and either run represents the work", async () => {
   const scene = openRepositoryScene()
   await scene.work({ "b.txt": "b\n" })
   scene.harness("claude", { writes: { "c.txt": "c\n" } })
@@ -323,7 +323,7 @@ test("a continuation goes on in the worktree, and either of them stands for the 
   )
 })
 
-test("a run that is spawned from a worktree works beside its parent, not in the checkout", async () => {
+test("a run spawned from a worktree works beside its parent, not in the checkout", async () => {
   const scene = openRepositoryScene()
   await scene.work({})
   const env = { MERIDIAN_SPACE_ID: "s1", MERIDIAN_PARENT_RUN_ID: "r1", MERIDIAN_TIER: "workspace-write" }

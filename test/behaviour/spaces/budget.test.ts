@@ -26,7 +26,7 @@ const spawnApart = async (values: Readonly<Record<string, unknown>>, options: ob
 
 const lines = (...values: readonly object[]) => values.map((value) => JSON.stringify(value))
 
-/** A request of Claude's, and what it used. */
+/** A Claude request with its usage. */
 const message = (id: string, tokens: number, content: object = { type: "text", text: `I am at ${id}.` }) => ({
   type: "assistant",
   parent_tool_use_id: null,
@@ -91,7 +91,7 @@ verifies(
     const types = scene.events("s1/runs/r1/events.jsonl").map(({ type }) => type)
     expect(types.indexOf("tool.ended")).toBeGreaterThan(types.indexOf("tool.started"))
   },
-  "in a host that tells its cost only at the end: by tokens, request by request",
+  "in a host that reports its cost only at the end: by tokens, request by request",
 )
 
 verifies(
@@ -104,7 +104,7 @@ verifies(
   "by time at work",
 )
 
-test("a host that says that its budget is used up has reached it", () => {
+test("a host that reports a used-up budget has reached it", () => {
   const parser = claudeAdapter.parser()
   for (const line of lines({
     type: "result",

@@ -88,7 +88,7 @@ verifies(
     // No work was done before, so there is nothing to hand over.
     expect(opencode.calls()[0]?.stdin).not.toContain("[meridian]")
   },
-  "to the third when the second refuses, too",
+  "to the third if the second refuses too",
 )
 
 verifies(
@@ -152,7 +152,7 @@ verifies(
     )
     await scene.call("run.cancel", { run_id: "r2" }, IN_S1)
   },
-  "by the list of the configuration, from where its own harness stands in it",
+  "by the configured list, starting at its own harness",
 )
 
 verifies("failover.off", async () => {
@@ -195,7 +195,7 @@ verifies("failover.gone", async () => {
   expect(warnings.join("\n")).toContain("[FAILOVER_UNUSABLE]: Claude cannot take over now")
 })
 
-test("what was done is told once: a retry of the same harness says the same words", async () => {
+test("the handover is composed once: a retry of the same harness gets the same words", async () => {
   scene.harness("claude", { noise: [SAID], failFirst: LONG_LIMIT })
   const codex = scene.harness("codex", { failFirst: { times: 2, failure: "overload" }, answer: "All done." })
   await spawn({ failover: ["codex"] })
@@ -229,7 +229,7 @@ verifies("failover.by-hand", async () => {
   })
 })
 
-test("run continue goes on in another directory when one is given", async () => {
+test("run continue works in another directory if one is given", async () => {
   const claude = scene.harness("claude")
   await spawn()
   const elsewhere = join(scene.project, "moved")

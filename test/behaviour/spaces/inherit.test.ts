@@ -61,7 +61,7 @@ verifies(
   "start --continue too",
 )
 
-test("the recorded files are read from where they were, also when the name means another file now", async () => {
+test("recorded files are read from their old paths, even if the name now means another file", async () => {
   const claude = scene.harness("claude")
   await scene.call("run.spawn", { prompt: "x", agent: "coder" })
   write(".meridian/agents/coder.md", "---\nname: coder\n---\nAnother coder.\n")
@@ -76,7 +76,7 @@ test("the recorded files are read from where they were, also when the name means
   expect(claude.calls().length).toBe(3)
 })
 
-test("a continuation has the rights of its chat only as far as its user gives them now", async () => {
+test("a continuation has the rights of its chat only as far as its user grants them now", async () => {
   const claude = scene.harness("claude")
   const mode = (): string | undefined => {
     const argv = claude.calls().at(-1)?.argv ?? []
@@ -137,7 +137,7 @@ test("a recorded agent whose file is gone is warned about and stays on record", 
   expect(records()).toEqual(Array.from({ length: 3 }, () => expect.objectContaining(CODER())))
 })
 
-test("what the session was told already is not told again", async () => {
+test("the session is not told the same text twice", async () => {
   const codex = scene.harness("codex")
   await scene.call("run.spawn", { prompt: "first words", model: "codex", skills: ["plan"] })
   await scene.call("run.continue", { run_id: "r1", prompt: "second words" }, IN_S1)

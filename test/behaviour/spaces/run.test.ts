@@ -282,7 +282,7 @@ verifies("run.depth", async () => {
   )
 })
 
-test("a damaged line in the middle of the log is told by every command that looks at a run", async () => {
+test("every command that looks at a run reports a damaged line in the middle of the log", async () => {
   scene.harness("claude")
   await spawn()
   await spawn({}, IN_S1)
@@ -328,7 +328,7 @@ verifies("run.continue-resumes", async () => {
   ).toEqual(["c1", "c1"])
 })
 
-test("a fork goes on in a conversation of its own", async () => {
+test("a fork continues in its own conversation", async () => {
   const claude = scene.harness("claude")
   await spawn()
   const { document } = await scene.call("run.continue", { run_id: "r1", prompt: "more", fork: true }, IN_S1)
@@ -354,7 +354,7 @@ verifies("run.continue-last-of-chat", async () => {
   expect(await codeOf(scene.call("run.continue", { prompt: "go on" }, inChat("c9")))).toBe("NO_RUN")
 })
 
-test("a run continues where it was started, and with a model of another harness not at all", async () => {
+test("a run continues where it was started, and never with a model of another harness", async () => {
   const claude = scene.harness("claude")
   scene.harness("codex")
   mkdirSync(join(scene.project, "sub"))
@@ -369,7 +369,7 @@ test("a run continues where it was started, and with a model of another harness 
   ).rejects.toThrow("Session r1 was started with Claude. Cannot continue with a Codex model.")
 })
 
-test("a run that is still going on is not continued", async () => {
+test("a running run is not continued", async () => {
   scene.harness("claude", { hang: "within" })
   await spawn({ background: true })
   expect(await codeOf(scene.call("run.continue", { run_id: "r1", prompt: "x" }, IN_S1))).toBe("RUN_ALIVE")
@@ -436,7 +436,7 @@ test("waiting for a run that does not end times out with 124 and leaves it alone
   expect((await scene.call("run.wait", { run_ids: ["r1"] }, IN_S1)).exitCode).toBe(1)
 })
 
-test("the files a run wrote are told", async () => {
+test("the files a run wrote are listed", async () => {
   scene.harness("claude", { replay: join(import.meta.dirname, "../../fixture/recordings/claude-tool") })
   expect((await spawn()).document["status"]).toBeDefined()
   const { document } = await scene.call("run.files", { run_id: "r1" }, IN_S1)
@@ -473,7 +473,7 @@ test.each([
   expect(document).toMatchObject({ status: "succeeded", report: "Pretend answer." })
 })
 
-test("over MCP a run has a worker of its own, and cancelling the call cancels it", async () => {
+test("over MCP a run has its own worker, and cancelling the call cancels it", async () => {
   scene.harness("claude")
   const first = await spawn({}, { face: "tool" })
   expect(first.document).toMatchObject({ status: "succeeded", report: "Pretend answer." })
@@ -491,7 +491,7 @@ test("over MCP a run has a worker of its own, and cancelling the call cancels it
   expect((await running).document).toMatchObject({ run_id: "r2", status: "cancelled" })
 })
 
-test("a space of which an older writer made only the beginning takes runs and chats", async () => {
+test("a space an older writer left half made takes runs and chats", async () => {
   scene.harness("claude")
   mkdirSync(scene.state("s4"), { recursive: true })
   writeFileSync(
@@ -509,7 +509,7 @@ test("a space of which an older writer made only the beginning takes runs and ch
   expect(readdirSync(scene.state("s4")).toSorted()).toContain("fs")
 })
 
-test("a run whose harness chose the model by itself says who chose; the line for programs keeps its fields", async () => {
+test("if the harness chose the model, the run says so, and the line for programs keeps its fields", async () => {
   scene.harness("opencode")
   const { document, notes } = await scene.call("run.spawn", { prompt: "do it", harness: "opencode" })
   expect(document).toMatchObject({ model: "", harness: "opencode" })

@@ -116,7 +116,7 @@ verifies("space.show-liveness", async () => {
   expect(await codeOf(scene.call("space.show", { space_id: "s7" }))).toBe("SPACE_NOT_FOUND")
 })
 
-test("spaces are listed by when they were worked in, a damaged one too", async () => {
+test("spaces are listed by their last use, even a damaged one", async () => {
   scene.harness("claude")
   await start()
   await start({ new: true, name: "two" })
@@ -163,7 +163,7 @@ verifies("doctor.orphans", async () => {
   expect((await scene.call("doctor")).document).toMatchObject({ ok: true, repaired: [] })
 })
 
-test("a reader who may not write still learns that a run is an orphan", async () => {
+test("a reader without write access still learns that a run is an orphan", async () => {
   scene.harness("claude")
   await scene.call("run.spawn", { prompt: "x", model: "opus" })
   writeFileSync(

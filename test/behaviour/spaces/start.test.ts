@@ -75,7 +75,7 @@ verifies("start.child-environment", async () => {
   })
 })
 
-test("the fill at which Claude Code compacts is passed on when it is configured", async () => {
+test("the configured compaction threshold of Claude Code is passed on", async () => {
   const claude = scene.harness("claude")
   await start({}, { env: { MERIDIAN_AUTOCOMPACT_PCT: "65" } })
   await start()
@@ -222,7 +222,7 @@ test.each([
   ["codex", "codex", "11111111-2222-4333-8444-555555555555"],
   ["opencode", "gemini", "ses_abcdefghijklmnopqrstuvwxyz"],
 ] as const)(
-  "the session id %s chose itself is read from what it left, at its end at the latest",
+  "the session id that %s chose is read from its files, at its end at the latest",
   async (as, model, session) => {
     scene.harness(as, { session })
     const { document } = await start({ model })
@@ -262,7 +262,7 @@ verifies(
     expect((await running).exitCode).toBe(143)
     expect(scene.events("s1/sessions.jsonl").at(-1)).toMatchObject({ event: "stop", chat_id: "c1" })
   },
-  "also after a signal, which is passed on",
+  "even after a signal, which is passed on",
 )
 
 verifies("start.tells-how-to-continue", async () => {
@@ -286,13 +286,13 @@ verifies("start.holds-lock", async () => {
   expect(readdirSync(scene.state("s1/sessions"))).toEqual([])
 })
 
-test("a missing harness is told before anything is written", async () => {
+test("a missing harness is reported before anything is written", async () => {
   const options = { env: { PATH: join(scene.project, "nowhere") } }
   await expect(start({}, options)).rejects.toMatchObject({ code: "HARNESS_NOT_INSTALLED" })
   expect(existsSync(join(scene.project, ".meridian"))).toBe(false)
 })
 
-test("a chat is continued where it was started, whatever the directory is now", async () => {
+test("a chat continues where it was started, whatever the current directory", async () => {
   const claude = scene.harness("claude")
   mkdirSync(join(scene.project, "sub"))
   await start({ cwd: "sub" })
