@@ -108,17 +108,6 @@ const makeScheduler = (recovery: Recovery) =>
     // Runs before anything the drains use is closed, so that they settle while it is still open.
     yield* Effect.addFinalizer(() => Effect.andThen(permissions.close, drains.close))
 
-    if (recovery !== false) {
-      const recover = recoverAll(drains, recovery)
-      // After a failed write the next signal triggers another look.
-      yield* Stream.runForEach(leases.lost, () => (draining ? Effect.void : Effect.ignore(recover))).pipe(
-        Effect.forkScoped,
-      )
-      yield* recover
-      yield* openTimers((session) =>
-        recovery === true ? drains.wake(session) : wakeListed(recovery, session),
-      )
-    }
     yield* Stream.runForEach(leases.asked, ({ session, forced }) =>
       forced
         ? Effect.ignore(drains.run(session)).pipe(Effect.forkIn(scope))
@@ -222,6 +211,18 @@ const makeScheduler = (recovery: Recovery) =>
       wait: verbs.wait,
       isActive: verbs.isActive,
     })
+    // Last: what goes on here may have children, and asks us for them.
+    if (recovery !== false) {
+      const recover = recoverAll(drains, recovery)
+      // After a failed write the next signal triggers another look.
+      yield* Stream.runForEach(leases.lost, () => (draining ? Effect.void : Effect.ignore(recover))).pipe(
+        Effect.forkScoped,
+      )
+      yield* recover
+      yield* openTimers((session) =>
+        recovery === true ? drains.wake(session) : wakeListed(recovery, session),
+      )
+    }
     return verbs
   })
 

@@ -177,6 +177,8 @@ export const openMemoryStore = (
     )
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
+        // A dead process gives nothing back, whatever its last fibers still try.
+        if (owner.isGone()) return
         for (const session of all()) if (session.owner === me) session.owner = undefined
         database.owners.delete(me)
         closed.is = true
