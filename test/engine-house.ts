@@ -1,4 +1,7 @@
-/** Engines of several lives in one machine, on one store: what tests of waiting, dying and going on have in common. */
+/**
+ * Several engines, one after the other, on one store in one machine: the common part of tests about waiting, dying and
+ * continuing.
+ */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 

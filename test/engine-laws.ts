@@ -1,4 +1,4 @@
-/** The laws of a session's log, checked over the whole of it. Each broken one is a sentence; none is the empty list. */
+/** The laws of a session's log, checked over the whole log. Returns one sentence for each broken law. */
 import { DatabaseSync } from "node:sqlite"
 import { isDeepStrictEqual } from "node:util"
 

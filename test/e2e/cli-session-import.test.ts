@@ -1,5 +1,5 @@
 import { once } from "node:events"
-/** `meridian session import` as a person uses it: what it says, what it refuses, what it costs. */
+/** `meridian session import`: what it prints, what it refuses, what it costs. */
 import {
   appendFileSync,
   copyFileSync,
@@ -237,7 +237,7 @@ test("a session of 90 MB is read in bounded memory", async () => {
   await once(stream, "close")
   const { code, stdout } = await meridian(["session", "import", file, "--json"], {
     cwd,
-    // A heap that cannot hold half of it.
+    // A heap too small for half of it.
     env: { NODE_OPTIONS: "--max-old-space-size=48" },
   })
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { prompts: 4_000, turns: 4_000 }])

@@ -1,4 +1,4 @@
-/** `meridian session undo`, `redo`, `files` and `fork`: the lines of the guide, one after the other. */
+/** `meridian session undo`, `redo`, `files` and `fork`: the lines of the guide, in order. */
 import { readFileSync } from "node:fs"
 
 import { expect } from "vitest"

@@ -45,7 +45,7 @@ test("the demo keeps its promises, fits a terminal, leaves no process, and its s
   const { items } = await sessions.receipts({ sessionID: "ses_demo" })
   expect(items.length).toBeGreaterThanOrEqual(2)
   expect((await fetch(`${url}/`)).headers.get("content-type")).toContain("text/html")
-  // The project is still there: the session can be gone on with.
+  // The project still exists, so the session can continue.
   await sessions.prompt({ sessionID: "ses_demo", prompt: { text: "And now?" } })
   expect(await sessions.wait({ sessionID: "ses_demo" })).toMatchObject({ settled: true })
   server.kill("SIGTERM")

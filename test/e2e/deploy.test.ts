@@ -1,4 +1,4 @@
-/** What lies in `deploy/`: well formed, and true of the command as it is built. */
+/** The files in `deploy/` are well formed and fit the command as it is built. */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -12,7 +12,7 @@ import { meridian } from "./cli-binary.ts"
 const FOLDER = join(import.meta.dirname, "../../deploy")
 const read = (name: string): string => readFileSync(join(FOLDER, name), "utf8")
 
-/** Anchors, merges and all; a slip of the form throws. */
+/** Resolves anchors and merges; a syntax error throws. */
 const documents = (name: string): readonly JsonObject[] =>
   parseList(
     JSON.stringify(
@@ -28,7 +28,7 @@ const words = (list: readonly unknown[]): readonly string[] => list.map(String)
 const at = (value: JsonObject, ...path: readonly string[]): JsonObject =>
   path.reduce<JsonObject>((found, name) => objectAt(found, name) ?? {}, value)
 
-/** Every flag is one of `serve`; gives back how long it drains. */
+/** Checks that `serve` knows every flag. Returns how long it drains. */
 const checkServe = async (command: readonly string[]): Promise<number> => {
   const { stdout: help } = await meridian(["serve", "--help"])
   expect(command.slice(0, 2)).toEqual(["serve", "--http"])

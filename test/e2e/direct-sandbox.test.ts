@@ -1,4 +1,4 @@
-/** The shipped command with the engine: its commands are in the sandbox, its file tools keep to the project. */
+/** The shipped command with the engine: its commands run in the sandbox, and its file tools stay inside the project. */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 

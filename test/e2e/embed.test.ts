@@ -1,4 +1,4 @@
-/** The built package as a program that embeds it sees it: code, declarations, the example. */
+/** The built package as an embedding program sees it: code, declarations, the example. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -26,7 +26,7 @@ test("the example runs without a key, a flag or a loader, and shows a whole turn
   ])
 })
 
-/** Compiles a program against the built declarations only: none of our own settings, none of our sources. */
+/** Compiles a program against the built declarations only, with none of this project's settings or sources. */
 const compile = (program: string): readonly string[] => {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "meridian-types-")))
   symlinkSync(join(root, "node_modules"), join(directory, "node_modules"))

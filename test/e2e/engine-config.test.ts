@@ -1,4 +1,4 @@
-/** What `config.toml` says of the engine, through the shipped program: Direct, editors and HTTP work with it. */
+/** The engine settings of `config.toml`, through the shipped program. Direct, editors and HTTP follow them. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 
@@ -113,7 +113,7 @@ verifies(
     expect((await scene.run("trust", "--yes")).code).toBe(0)
     await scene.run(...DIRECT, "go")
     expect(scene.asked().at(-1)).toContain('"name":"lab_echo"')
-    // Another word in it is another server.
+    // One more word in the command makes it a different server.
     write(projectFile(scene), `${MODEL}[mcp.lab]\ncommand = ${ECHO}\nargs = ["more"]\n`)
     await scene.run(...DIRECT, "go")
     expect(scene.asked().at(-1)).not.toContain("lab_echo")

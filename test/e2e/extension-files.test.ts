@@ -1,4 +1,4 @@
-/** Extensions from files, through the shipped program: the user's own, those of a trusted project, and plugins for OpenCode. */
+/** Extensions from files, through the shipped program: the user's own, those of a trusted project, and OpenCode plugins. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -62,7 +62,7 @@ verifies(
     expect((await scene.run("trust", "--yes")).code).toBe(0)
     await scene.run(...DIRECT, "go")
     expect(scene.asked().at(-1)).toContain("PROJECT-WORDS")
-    // Another byte anywhere in the folder is another thing to trust.
+    // Any changed byte in the folder needs new trust.
     projectFile(scene, "lib/helper.ts", "export const more = 1\n")
     await scene.run(...DIRECT, "go")
     expect(scene.asked().at(-1)).not.toContain("PROJECT-WORDS")

@@ -1,4 +1,4 @@
-/** The guides for agents and extensions are programs: their blocks, one after the other, run as they stand. */
+/** The guides to agents and extensions are programs: their blocks run in order, unchanged. */
 import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -24,7 +24,7 @@ interface Told {
   readonly guide: string
 }
 
-/** `before` and `after` stand around the blocks; what it prints is JSON. */
+/** Runs `before`, the blocks and `after`. What it prints is JSON. */
 const runGuide = async (
   name: string,
   {
@@ -34,7 +34,7 @@ const runGuide = async (
     script,
   }: {
     readonly before: string
-    /** Behind the first block, the second and so on. */
+    /** Runs after the first block, the second and so on. */
     readonly between: readonly string[]
     readonly after: string
     readonly script: readonly ScriptStep[]

@@ -1,4 +1,4 @@
-/** `docs/guide/budgets.md` says what is so: its commands run as they stand, and each row names promises that tests prove. */
+/** `docs/guide/budgets.md` is true: its commands run unchanged, and each row names promises that tests prove. */
 import { execFile } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** The guides to commands and to children are programs: their blocks run as they stand. */
+/** The guides to commands and to children are programs: their blocks run unchanged. */
 import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

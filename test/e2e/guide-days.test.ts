@@ -1,4 +1,4 @@
-/** `docs/guide/days.md` says what is so: its commands run as they stand, and each row names promises that tests prove. */
+/** `docs/guide/days.md` is true: its commands run unchanged, and each row names promises that tests prove. */
 import { execFile } from "node:child_process"
 import { chmodSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -22,7 +22,7 @@ test("every row of what happens is shown by promises, and every promise is there
   for (const [, what, does, by = ""] of rows) {
     const named = [...by.matchAll(/`([^`]+)`/g)].map(([, id = ""]) => id)
     expect([what, does, named.length > 0]).toEqual([what, expect.stringMatching(/\.$/), true])
-    // Whether a test cites them is for `test/coverage.test.ts` to say.
+    // `test/coverage.test.ts` checks that tests cite them.
     expect(named.filter((id) => !Object.hasOwn(BEHAVIOURS, id))).toEqual([])
   }
 })
@@ -33,7 +33,7 @@ test("every command of the guide runs as it stands", async () => {
   const [bin, program] = [join(scene.home, "bin"), join(scene.home, "bin/meridian")]
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`)
   chmodSync(program, 0o755)
-  // One that could take over.
+  // A harness that could take over.
   writeFileSync(join(bin, "codex"), "#!/bin/sh\nexit 1\n")
   chmodSync(join(bin, "codex"), 0o755)
   const env = {

@@ -1,4 +1,4 @@
-/** The guide for embedding is a program: its blocks, one after the other, run as they stand. */
+/** The guide to embedding is a program: its blocks run in order, unchanged. */
 import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

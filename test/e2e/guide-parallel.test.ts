@@ -1,4 +1,4 @@
-/** The guide for worktrees is a script: its blocks, one after the other, run as they stand. */
+/** The guide to worktrees is a script: its blocks run in order, unchanged. */
 import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
@@ -17,7 +17,7 @@ test("every line of the guide does what it says", () => {
   const [bin, project] = [join(home, "bin"), join(home, "project")]
   mkdirSync(bin)
   mkdirSync(project)
-  // Each run writes something of its own, so that none of them conflicts.
+  // Each run writes a different file, so no two conflict.
   installPretendHarness(bin, {
     as: "claude",
     behaviour: { answer: "done", does: 'echo "echo polite" > greet.sh; echo x > "$(basename "$PWD").txt"' },
@@ -40,13 +40,13 @@ test("every line of the guide does what it says", () => {
   try {
     sh("git init -q -b main; git config user.name Somebody; git config user.email somebody@example.org")
     sh("echo 'echo hello' > greet.sh; echo .meridian > .gitignore; git add .; git commit -qm first")
-    // The pretend harness writes down beside itself how it was called.
+    // The pretend harness writes its calls to a file in its own folder.
     mkdirSync(join(home, ".config/meridian"), { recursive: true })
     writeFileSync(join(home, ".config/meridian/config.toml"), `[sandbox]\nwritable = ["${bin}"]\n`)
     const said = LINES.map((line) => `$ ${line}\n${sh(line)}`).join("\n")
     expect(said).toContain("+echo polite")
     expect(said).toContain("Verdict: verified")
-    // Both prove what they say, so the quicker one is proposed.
+    // Both runs prove their claims, so the quicker one is proposed.
     expect(said).toMatch(/Take: meridian run apply r[45] --discard-rest \(throws r[45] away\)/)
     expect(said).toContain("r4: 1 file, 1 commit on main")
     expect(sh("git log --format=%s")).toContain("make the greeting polite")

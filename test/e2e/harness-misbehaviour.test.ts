@@ -1,4 +1,4 @@
-/** The shipped binary and harnesses that behave badly: every run gets an end, and the end is the truth. */
+/** The shipped binary and badly behaved harnesses: every run ends, and its recorded end is true. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -56,7 +56,7 @@ describe("whatever the harness", () => {
     expect(document(await spawned(of))).toMatchObject({ status: "succeeded", report: "Pretend answer." })
     const pid = of.pretend.calls()[0]?.grandchild ?? 0
     expect(pid).toBeGreaterThan(1)
-    // Still there: the run did not wait for it.
+    // The process is still alive: the run did not wait for it.
     expect(process.kill(pid, "SIGKILL")).toBe(true)
   })
 
@@ -185,7 +185,7 @@ test("a flag that was left out is warned about once, not at every continuation",
   ])
 })
 
-/** The harness of a background run is there. */
+/** Waits until the harness of a background run has started. */
 const seen = async ({ pretend, run }: Scene): Promise<void> => {
   while (pretend.calls().length === 0) await run("run", "show", "r1", "--space", "s1")
 }

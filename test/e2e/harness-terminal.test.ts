@@ -1,4 +1,4 @@
-/** What a harness that was killed leaves on the terminal of a person. */
+/** What a killed harness leaves on the user's terminal. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 

@@ -1,6 +1,6 @@
 /**
- * Keys are never written to logs, events or error texts: whole sessions against a provider that repeats the key wherever
- * it can, and a search through everything that was written or said.
+ * Keys never reach logs, events or error texts. Whole sessions run against a provider that repeats the key wherever it can,
+ * and then everything written or said is searched.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -35,7 +35,7 @@ const WIRES = [
 
 const ECHOES = { "www-authenticate": `Bearer ${KEY}`, "x-echo": KEY, "set-cookie": `key=${KEY}` }
 
-/** What the provider does with the n-th run. */
+/** What the provider does in the n-th run. */
 const RUNS: Readonly<Record<string, readonly ScriptStep[]>> = {
   "repeats it in its answer, and a command prints it": [
     {
@@ -44,7 +44,7 @@ const RUNS: Readonly<Record<string, readonly ScriptStep[]>> = {
       chunks: 9,
       tools: [
         { name: "bash", input: { command: "env; echo to-stderr >&2" } },
-        // More than a preview holds, so that all of it is kept in a file.
+        // More than a preview holds, so the whole output is kept in a file.
         { name: "bash", input: { command: "env; seq 30000; env" } },
         { name: "bash", input: { command: `echo ${KEY}; exit 3` } },
       ],
@@ -83,7 +83,7 @@ const RUNS: Readonly<Record<string, readonly ScriptStep[]>> = {
   ],
 }
 
-/** Every file below, as bytes; a database too. */
+/** Every file below the folder, databases included, as bytes. */
 const filesBelow = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -121,7 +121,7 @@ describe.each(WIRES)("a provider of kind $name", ({ model, path, variables: [key
     const { id: sessionID } = await client.sessions.create({ location: { directory: cwd } })
     for (const text of ["answered", "refused"]) {
       await client.sessions.prompt({ sessionID, prompt: { text } })
-      // Whoever waits while the work fails is told so; whoever comes later is not.
+      // A client that waits while the work fails gets the error; one that comes later does not.
       await client.sessions.wait({ sessionID }).catch((failure: unknown) => said.push(String(failure)))
     }
     const answers = await Promise.all(

@@ -1,4 +1,4 @@
-/** Agents call `meridian`: they must find the one that launched them. */
+/** Agents call `meridian` and must find the program that launched them. */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -59,7 +59,7 @@ interface Pasted {
   readonly args: readonly string[]
 }
 
-/** Host -> how its configuration names the program. */
+/** For each host, how its configuration names the program. */
 const READ: Readonly<Record<string, (config: string) => Pasted>> = {
   claude: (config) => JSON.parse(config).mcpServers.meridian,
   json: (config) => JSON.parse(config).mcpServers.meridian,
@@ -83,7 +83,7 @@ for (const [host, read] of Object.entries(READ))
       const { command, args } = read(printed.stdout)
       expect([command, args]).toEqual([process.execPath, [BINARY, "serve"]])
       const client = new Client({ name: "test", version: "1" })
-      // A host with an empty PATH and another directory.
+      // A host with an empty PATH and another working directory.
       await client.connect(new StdioClientTransport({ command, args: [...args], env: { HOME: cwd }, cwd }))
       try {
         const { tools } = await client.listTools()

@@ -1,4 +1,4 @@
-/** The system's npm on the project's Node, in folders of their own, without a network. */
+/** The system's npm on the project's Node, in separate folders, without a network. */
 import { spawnSync } from "node:child_process"
 import { globSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -7,7 +7,7 @@ import { emptyFolder, SEARCH_PATH } from "./cli-binary.ts"
 
 const NODE_FOLDER = dirname(process.execPath)
 
-/** Nothing of the developer's npm settings, cache or home is used. */
+/** Uses none of the developer's npm settings, cache or home. */
 const npmEnvironment = (home: string): Record<string, string> => ({
   PATH: `${NODE_FOLDER}:${SEARCH_PATH}`,
   HOME: home,
@@ -38,14 +38,14 @@ export const run = (
   return { status: ran.status, stdout: ran.stdout, stderr: ran.stderr }
 }
 
-/** Throws with everything npm said. */
+/** Throws with npm's whole output. */
 export const npm = (command: Command, ...args: readonly string[]): string => {
   const { status, stdout, stderr } = run(command, "npm", ...args)
   if (status !== 0) throw new Error(`npm ${args.join(" ")}: ${stdout}${stderr}`)
   return stdout
 }
 
-/** The three tarballs by package: as `npm run pack` makes them from the build, or as `npm pack` does in each folder. */
+/** The three tarballs by package, made by `npm run pack` from the build or by `npm pack` in each folder. */
 export const packAll = (how: "npm run pack" | "npm pack"): ReadonlyMap<string, string> => {
   const home = emptyFolder("meridian pack ")
   const folder = join(home, "tarballs")
@@ -55,13 +55,13 @@ export const packAll = (how: "npm run pack" | "npm pack"): ReadonlyMap<string, s
     if (packed.status !== 0) throw new Error(packed.stderr)
   } else
     for (const name of ["cli", "engine", "opencode-plugin"])
-      // The build that npm would do first is the one these tests run on.
+      // npm would build first. These tests already run on that build.
       npm({ cwd: join("packages", name), home }, "pack", "--ignore-scripts", "--pack-destination", folder)
   const found = globSync("*.tgz", { cwd: folder })
   return new Map(found.map((file) => [file.replace(/^meridian-(.*)-\d.*$/, "$1"), join(folder, file)]))
 }
 
-/** An empty folder with only this tarball in it. */
+/** An empty folder with only this tarball installed. */
 export const installAlone = (tarball: string): Command => {
   const home = emptyFolder("meridian home ")
   const cwd = emptyFolder("meridian installed ")

@@ -1,4 +1,4 @@
-/** What people install, installed as people install it. */
+/** The packages, installed as users install them. */
 import { spawnSync } from "node:child_process"
 import {
   copyFileSync,
@@ -67,7 +67,7 @@ describe.each(["npm run pack", "npm pack"] as const)("%s", (how) => {
       expect(run(everywhere, join(prefix, "bin/meridian"), "init", "--opencode").status).toBe(0)
 
       const once = { cwd: emptyFolder(), home: emptyFolder() }
-      // npx takes an absolute path for a program to start.
+      // npx takes an absolute path as a program to start.
       const near = `./${relative(once.cwd, tarball("cli"))}`
       expect(run(once, "npx", "--yes", near, "--version").stdout).toBe(`${VERSION}\n`)
       expect(run(once, "npx", "--yes", "--package", tarball("cli"), "meridian", "--version").stdout).toBe(
@@ -97,7 +97,7 @@ describe.each(["npm run pack", "npm pack"] as const)("%s", (how) => {
 import { Sessions } from "@meridian/engine/effect"
 export const one = Effect.gen(function* () { const sessions = yield* Sessions; return yield* sessions.get("ses_a") })
 `
-    // Effect's own declarations are not ours to check.
+    // Effect's own declarations are not checked here.
     expect(compile(installed, text, { skipLibCheck: true })).toBe("")
     writeFileSync(join(installed.cwd, "program.mjs"), text)
     expect(run(installed, process.execPath, "program.mjs")).toEqual({ status: 0, stdout: "", stderr: "" })
@@ -153,18 +153,18 @@ verifies("install.old-node", () => {
   const said = run(old, "npm", "ci", "--dry-run")
   expect([said.status, said.stderr]).toEqual([0, ""])
   expect(said.stdout).toMatch(/added \d+ packages/)
-  // What npm would have said is nothing but other people's libraries.
+  // At its usual log level, npm would only have warned about other people's libraries.
   const warned = run(old, "npm", "ci", "--dry-run", "--loglevel=warn").stderr
   expect(warned).toContain("EBADENGINE")
   expect(warned).not.toMatch(/package: '(meridian|@meridian\/)/)
-  // An error is still told.
+  // An error is still reported.
   rmSync(join(clone.cwd, "package-lock.json"))
   expect(run(old, "npm", "ci").stderr).toContain("package-lock.json")
 })
 
 const MANIFESTS = ["package.json", ...globSync("packages/*/package.json")]
 
-/** This Node under an old one's number, and every Node of the machine that is really old. */
+/** This Node under an old version number, and every really old Node of the machine. */
 const oldNodes = (): readonly (readonly [string, ...(readonly string[])])[] => {
   const real = SEARCH_PATH.split(delimiter)
     .map((place) => join(place, "node"))
@@ -175,7 +175,7 @@ const oldNodes = (): readonly (readonly [string, ...(readonly string[])])[] => {
   ]
 }
 
-/** A file that makes this Node say another version, when it is required before anything else. */
+/** A file that makes this Node report another version when it is required first. */
 const disguise = (version: string): string => {
   const file = join(emptyFolder(), "disguise.cjs")
   const versions = `{ ...process.versions, node: "${version.slice(1)}" }`
@@ -202,7 +202,7 @@ for (const message of items)
 await engine.close()
 `
 
-/** What the compiler says about a program in that folder; libraries are checked, too, unless told otherwise. */
+/** The compiler's output for a program in that folder. Libraries are checked too, unless told otherwise. */
 const compile = (
   { cwd, home }: Command,
   text: string,

@@ -1,4 +1,4 @@
-/** The guard of tool processes as a dead man's switch: an engine that says nothing any more has no commands left. */
+/** The guard of tool processes is a dead man's switch: when the engine falls silent, its commands end. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 

@@ -1,17 +1,17 @@
-/** A real pseudo-terminal with a person before it: what a terminal would show, and keys. */
+/** A real pseudo-terminal with a user in front of it: it takes keys and returns what the screen shows. */
 import { spawn } from "@lydell/node-pty"
 import xterm from "@xterm/headless"
 
 export interface PseudoTerminal {
-  /** Keys, as they are. */
+  /** Sends keys unchanged. */
   readonly type: (text: string) => void
-  /** All that can be read now, with what scrolled away, without empty rows at the end. */
+  /** All text, scrolled rows included, without empty rows at the end. */
   readonly text: () => string
-  /** Every byte that came, to look for what must not have come. */
+  /** Every byte received, to check that something never came. */
   readonly bytes: () => string
-  /** Where the cursor stands on the screen. */
+  /** The position of the cursor on the screen. */
   readonly cursor: () => { readonly row: number; readonly column: number }
-  /** Resolves with the text once it holds this; rejects with what there is when it never does. */
+  /** Resolves with the text once it holds this. Rejects with the current text when it never does. */
   readonly until: (wanted: string | RegExp | ((text: string) => boolean)) => Promise<string>
   readonly resize: (columns: number, rows: number) => void
   readonly kill: (signal: string) => void
@@ -48,7 +48,7 @@ export const openPseudoTerminal = (
     })
   })
   const exited = new Promise<{ code: number; signal: number }>((resolve) => {
-    // Everything that was written before is on the screen by then.
+    // By then, everything written before is on the screen.
     child.onExit(({ exitCode, signal = 0 }) => screen.write("", () => resolve({ code: exitCode, signal })))
   })
   const text = (): string => {

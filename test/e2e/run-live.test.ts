@@ -1,4 +1,4 @@
-/** What a person sees of runs while they work: live lines on a terminal, `run tail`, `run watch`, `run show`. */
+/** What a user sees of runs at work: live lines on a terminal, `run tail`, `run watch`, `run show`. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -11,7 +11,7 @@ import { openPseudoTerminal, type PseudoOptions, type PseudoTerminal } from "./p
 
 const SPAWN = ["run", "spawn", "--harness", "direct", "--permission", "full-access", "--space", "s1"]
 
-/** A run that works until the file `go` is there. */
+/** A run that works until the file `go` exists. */
 const script = [
   {
     text: "I will wait.",
@@ -23,7 +23,7 @@ const script = [
 
 const openScene = async (): Promise<DirectScene> => {
   const scene = await directScene({ script: [{ text: "Made." }, ...script] })
-  // A first run makes the space.
+  // The first run creates the space.
   await scene.run("run", "spawn", "--harness", "direct", "-p", "Make it.")
   return scene
 }
@@ -45,7 +45,7 @@ verifies("run.live-line", async () => {
   expect(seen).toMatch(/r2 \d+s · bash until \[ -e go \].* · Wait for the file\. · 1 tool · 1\.2k in 30 out/)
   go(scene)
   expect((await terminal.exited).code).toBe(0)
-  // The line is gone; what stays is the report and the facts.
+  // The live line is gone. The report and the facts stay.
   expect(terminal.text()).not.toContain("bash until")
   expect(terminal.text()).toContain("It went.")
 })

@@ -1,4 +1,4 @@
-/** `run spawn --schema FILE`: what is printed is the value that was asked for. */
+/** `run spawn --schema FILE` prints the value that was asked for. */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -44,7 +44,7 @@ verifies(
   "an answer that never fits is a failure",
 )
 
-/** Says what such a program says at its end, and notes which flags it was given. */
+/** Ends as such a program does, and notes which flags it got. */
 const pretend = (
   project: string,
   name: string,

@@ -1,4 +1,4 @@
-/** Runs by the clock: the shipped command, a pretend Claude, supervisors that are killed. */
+/** Scheduled runs: the shipped command, a pretend Claude, supervisors that are killed. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -15,11 +15,11 @@ interface Scene {
   readonly runWith: (env: Readonly<Record<string, string>>, ...words: readonly string[]) => Promise<Ran>
   readonly json: (...words: readonly string[]) => Promise<Readonly<Record<string, unknown>>>
   readonly schedules: () => Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Due times of the firings that began a run, in the order of the log. */
+  /** Due times of the firings that began a run, in log order. */
   readonly begun: (schedule?: string) => readonly string[]
   readonly file: string
   readonly killSupervisors: () => number
-  /** Lets a harness that holds answer. */
+  /** Lets a waiting harness answer. */
   readonly release: () => void
 }
 
@@ -87,13 +87,13 @@ const signal = (pid: number): void => {
   try {
     process.kill(pid, "SIGKILL")
   } catch {
-    // Gone already.
+    // The process is already gone.
   }
 }
 
 const SPAWN = ["--", "run", "spawn", "-p", "look"]
 
-/** Waits for what processes do in their own time; the test's own limit ends a wait that is in vain. */
+/** Waits for other processes. The test's time limit ends a wait that never succeeds. */
 const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
@@ -120,7 +120,7 @@ verifies("schedule.fires", async () => {
     firing: `sch1@${scene.begun()[0]}`,
   })
   expect(scene.claude.calls()[0]?.stdin).toContain("look at the builds")
-  // What was under way when it was paused gets its outcome all the same.
+  // A firing under way when the schedule was paused still gets its outcome.
   await until(async () => !JSON.stringify(await scene.schedules()).includes('"outcome":"open"'))
   const [listed] = await scene.schedules()
   expect(listed).toMatchObject({ schedule_id: "sch1", status: "paused", space_id: "s1", overlap: false })
@@ -157,7 +157,7 @@ verifies("schedule.once", async () => {
   for (let round = 0; round < 5; round += 1) {
     const before = scene.begun().length
     await until(() => scene.begun().length > before)
-    // In the middle of whatever the supervisor does then; several start at once and one gets the lock.
+    // The kill hits the supervisor at an arbitrary moment. Several start at once and one gets the lock.
     await until(() => scene.killSupervisors() > 0)
     await Promise.all([scene.run("up"), scene.run("up")])
   }

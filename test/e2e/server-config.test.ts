@@ -1,4 +1,4 @@
-/** `meridian serve --http` works with what the project says: its agents and its model. */
+/** `meridian serve --http` uses the project's configuration: its agents and its model. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 

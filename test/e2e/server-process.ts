@@ -1,4 +1,4 @@
-/** `meridian serve --http` as a process of its own. */
+/** `meridian serve --http` as a separate process. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
@@ -12,7 +12,7 @@ export interface ServerProcess {
   readonly port: number
   readonly token: string
   readonly pid: number
-  /** Everything it wrote so far. */
+  /** Everything it has written so far. */
   readonly output: () => string
   /** Its exit code, or the signal that ended it. */
   readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<number | string | null>
@@ -30,7 +30,7 @@ export const startServer = async (
     stdio: ["ignore", "pipe", "pipe"],
   })
   const ended = once(child, "exit")
-  // Also when the test fails before it ends the server itself.
+  // Ends the server also when the test fails before ending it.
   onTestFinished(() => void child.kill("SIGKILL"))
   let output = ""
   const ready = Promise.withResolvers<void>()

@@ -13,7 +13,7 @@ const PROMPTS = 60
 const READERS = 6
 const LAST_WORDS = "the end"
 
-/** Small and seeded: a failure can be played again. */
+/** Small and seeded, so that a failure can be replayed. */
 const makeRandom = (seed: number) => {
   let state = seed
   return (below: number): number => {
@@ -23,11 +23,11 @@ const makeRandom = (seed: number) => {
 }
 
 interface Scene {
-  /** Changes with every restart; the address stays. */
+  /** A new process after every restart. The address stays. */
   server: ServerProcess
 }
 
-/** Reads some frames, leaves, comes back with the cursor, until it has seen the last words. */
+/** Reads some frames, leaves, comes back with the cursor, and repeats until it has seen the last words. */
 const readAll = async (scene: Scene, random: (below: number) => number): Promise<readonly number[]> => {
   const seen: number[] = []
   for (;;) {
@@ -48,7 +48,7 @@ const readAll = async (scene: Scene, random: (below: number) => number): Promise
         if (frame.data?.includes(LAST_WORDS) === true) return seen
       }
     } catch {
-      // The server is away: it is being killed again and again.
+      // The server is down: it is being killed again and again.
       await delay(10)
     }
   }
@@ -83,7 +83,7 @@ test.each([1, 2])(
     for (let number = 1; number <= PROMPTS;) {
       const id = `msg_${number}`
       try {
-        // The same id after a lost answer: admitted once, whatever happened to the first attempt.
+        // The same id after a lost answer. The prompt is admitted once, whatever happened to the first attempt.
         await client.sessions.prompt({ sessionID, id, prompt: { text: `prompt ${number}` } })
         acknowledged.push(id)
         number += 1

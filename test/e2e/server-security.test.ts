@@ -32,7 +32,7 @@ const codeIn = (body: string): string => {
   return /"code":"(\w+)"/.exec(body)?.[1] ?? ""
 }
 
-/** A page with one script, and a secret beside it. */
+/** A page with one script, and a secret next to it. */
 const makePage = (base: string): { readonly pageDirectory: string } => {
   const page = join(base, "page")
   mkdirSync(join(page, "assets"), { recursive: true })
@@ -450,7 +450,7 @@ test("a port that is taken is said in a sentence, and nothing is left open", asy
   expect(second).toContain(
     `ERROR [PORT_UNAVAILABLE]: Cannot listen on 127.0.0.1 port ${server.port}: another program listens there (EADDRINUSE).`,
   )
-  // Another server on the same state is fine: sessions are shared, each worked on by one of them.
+  // Another server on the same state is fine. They share the sessions, and one of them works on each.
   const third = await startServer(folder, ["--port", "0"])
   expect(third.token).toBe(server.token)
   await third.end("SIGTERM")
@@ -461,7 +461,7 @@ test("a port that is taken is said in a sentence, and nothing is left open", asy
 const SOCKETS = "/proc/net/tcp"
 const LOOPBACK = "0100007F"
 
-/** Addresses, as the kernel writes them, on which something listens at this port. */
+/** Addresses that listen on this port, as the kernel writes them. */
 const listeners = (port: number): readonly string[] =>
   [SOCKETS, `${SOCKETS}6`]
     .filter((table) => existsSync(table))

@@ -1,4 +1,4 @@
-/** What a collector ends with: the log, as spans, however often and from wherever it was sent. */
+/** The collector ends with the log as spans, however often and from wherever it was sent. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
@@ -85,7 +85,7 @@ verifies("telemetry.same-again", async () => {
   const scene = await directScene({ script })
   const to = (url: string) => ({ MERIDIAN_TELEMETRY_OTLP: url })
   await run(scene, to(first.url), ...SPAWN, "Go.")
-  // A second process that serves the same database sends what its collector has not got; and so does a third.
+  // A second process on the same database sends what its collector lacks. So does a third.
   for (const collector of [second, third]) {
     const server = await startServer(scene.project, PORT, { ...scene.env, ...to(collector.url) })
     await collector.until((spans) => spans.length >= SHAPE.length)
@@ -94,7 +94,7 @@ verifies("telemetry.same-again", async () => {
   expect(identity(first.spans())).toHaveLength(SHAPE.length)
   expect(identity(second.spans())).toEqual(identity(first.spans()))
   expect(identity(third.spans())).toEqual(identity(first.spans()))
-  // What was sent once is not sent again.
+  // What was sent is not sent again.
   const before = first.sent().length
   const server = await startServer(scene.project, PORT, { ...scene.env, ...to(first.url) })
   await server.end("SIGTERM")
@@ -124,7 +124,7 @@ verifies("telemetry.after-a-kill", async () => {
   const gone = once(child, "close")
   child.kill("SIGKILL")
   await gone
-  // The collector is away when the next process looks, too.
+  // The collector is also down when the next process tries.
   collector.behave(503)
   const server = await startServer(scene.project, PORT, { ...scene.env, ...env })
   await vi.waitUntil(() => server.output().includes("Telemetry is not taken"), { timeout: 30_000 })
@@ -217,7 +217,7 @@ verifies("telemetry.settings", async () => {
   const grpc = await run(scene, { ...otel, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }, ...SPAWN, "gRPC.")
   expect(grpc.code).toBe(0)
   expect(sent()).toBe(before)
-  // A file of the project sends nothing anywhere unless its user trusts the folder; the user's own file does.
+  // A project's file sends nothing unless the user trusts the folder. The user's own file does.
   writeFileSync(join(scene.project, ".meridian/config.toml"), `[telemetry]\notlp = "${collector.url}"\n`)
   await run(scene, {}, ...SPAWN, "By the project.")
   expect(sent()).toBe(before)
