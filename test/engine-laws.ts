@@ -7,7 +7,7 @@ import type { SessionEvent } from "@meridian/engine"
 import { openDatabase } from "../packages/engine/src/store/sqlite/database.ts"
 import { rebuildProjections } from "../packages/engine/src/store/sqlite/rebuild.ts"
 
-/** What a tool really did, written down by the tool itself. */
+/** What a tool really did, as the tool itself recorded it. */
 export interface Act {
   readonly messageID: string
   readonly callID: string
@@ -33,7 +33,7 @@ const sequenceHasNoGaps = (events: readonly SessionEvent[]): readonly string[] =
     "seq" in event && event.seq === index + 1 ? [] : [`place ${index + 1} is not sequence ${index + 1}`],
   )
 
-/** One step at a time, each ended once; nothing is said or called outside of its open step. */
+/** Steps run one at a time and each ends once. Nothing is said or called outside an open step. */
 const historyIsLinear = (events: readonly SessionEvent[], settled: boolean): readonly string[] => {
   const broken: string[] = []
   let open: string | undefined
@@ -102,7 +102,7 @@ const actsWereIntended = (events: readonly SessionEvent[], acts: readonly Act[])
   })
 }
 
-/** An input that was admitted only waits for a demand of its own, so others may pass it; each kind keeps its order. */
+/** An input that was only admitted waits for its own demand, so others may pass it. Each kind keeps its order. */
 const inputsArePromotedOnceInOrder = (events: readonly SessionEvent[]): readonly string[] => {
   const broken: string[] = []
   const admitted = new Map<
@@ -138,7 +138,7 @@ const inputsArePromotedOnceInOrder = (events: readonly SessionEvent[]): readonly
   return broken
 }
 
-/** A value belongs to work that asked for one, and ends it: there is no second before something is promoted. */
+/** A value belongs to work that asked for one, and ends that work. The next value needs another promotion first. */
 const valuesWereAskedFor = (events: readonly SessionEvent[]): readonly string[] => {
   const broken: string[] = []
   const asking = new Set<string>()
@@ -181,7 +181,7 @@ export const readProjections = (file: string): Projections => {
   }
 }
 
-/** Derives the projections again and says which tables came out different. */
+/** Derives the projections again and lists the tables that differ. */
 export const rebuiltDifferently = (file: string): readonly string[] => {
   const before = readProjections(file)
   const database = openDatabase({ file })

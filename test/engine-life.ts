@@ -1,8 +1,8 @@
 /**
- * Processes that can die inside this one, on a clock that only moves when it is told to. A machine starts lives; each life
- * is what one engine takes for its process: its identity, its clock, its chance, its names, and a tap on every commit. A
- * life that dies loses its connection at once, as the system would take it; one that is frozen keeps it and may come back
- * late; one that is silent runs, but no timer of it goes off.
+ * Processes that can die inside this process, on a clock that moves only on command. A machine starts lives. Each life is
+ * what one engine takes for its process: identity, clock, chance, names, and a tap on every commit. A life that dies loses
+ * its connection at once, as if the system took it. A frozen life keeps its connection and may come back late. A silent
+ * life runs, but none of its timers fires.
  */
 import { fdatasyncSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
@@ -19,39 +19,39 @@ import { Background } from "../packages/engine/src/port/time.ts"
 export class Death extends Error {}
 
 export interface Life {
-  /** What an engine of this life is opened with. */
+  /** The internals an engine of this life opens with. */
   readonly internals: (options: EngineOptions) => EngineInternals
-  /** Effect's own: the clock of this life, its chance. */
+  /** Effect's own references: this life's clock and its chance. */
   readonly references: Context.Context<never>
   readonly open: (options: EngineOptions) => Promise<Engine>
   readonly isDead: () => boolean
   readonly died: Promise<void>
   /** Points passed so far. */
   readonly points: () => number
-  /** A place where this life may die; called by the tap, and by tools around what they do. */
+  /** A place where this life may die. The tap calls it, and so do tools around their effects. */
   readonly point: (name: string) => void
   readonly die: () => void
-  /** Others take it for gone, yet it goes on. From now on every event it writes is counted. */
+  /** Other lives take this one for gone, but it goes on. From now on, every event it writes is counted. */
   readonly freeze: () => void
   readonly writtenAfterFreeze: () => number
-  /** From now on none of its timers goes off. */
+  /** From now on, none of its timers fires. */
   readonly fallSilent: () => void
-  /** For code that a dead process would not have reached: never settles once dead. */
+  /** For code that a dead process would not reach: never settles once dead. */
   readonly reach: () => Promise<void>
 }
 
-/** Until it is disposed of, its time passes by itself, unless it stands still. */
+/** Its time passes on its own until it is disposed of, unless it stands still. */
 export interface Machine extends Disposable {
-  /** What all lives share, unless that is a file. */
+  /** What all lives share, unless they share a file. */
   readonly memory: MemoryDatabase | undefined
   readonly start: (dieAt?: number) => Life
-  /** How many were started so far. */
+  /** The number of lives started so far. */
   readonly lives: () => number
-  /** Moves the wall clock, also backwards; no timer goes off. */
+  /** Moves the wall clock, also backwards. No timer fires. */
   readonly setClock: (now: number) => void
-  /** Lets time pass, for all lives, with room for what it wakes. */
+  /** Lets time pass for all lives, and lets the work it wakes run. */
   readonly advance: (ms: number) => Promise<void>
-  /** Lets time pass until this is over. */
+  /** Lets time pass until this settles. */
   readonly until: <A>(work: Promise<A>) => Promise<A>
 }
 
@@ -60,9 +60,9 @@ export interface MachineOptions {
   readonly standsStill?: boolean
   /** "memory": all lives share a store that is slow, unordered and unreliable on purpose. */
   readonly store?: "sqlite" | "memory"
-  /** How long an answer of the memory store takes at most; 0 where time stands still. */
+  /** The longest time an answer of the memory store takes; 0 where time stands still. */
   readonly storeDelayMs?: number
-  /** How often a verb of the memory store fails. */
+  /** How often a call of the memory store fails. */
   readonly failures?: () => number
 }
 
@@ -163,7 +163,7 @@ export const createMachine = (how: MachineOptions = {}): Machine => {
       }),
     })
     const internals: Life["internals"] = (options) => ({
-      // What a life does dies with it.
+      // Its tool processes die with it.
       lostProcesses: { end: () => Effect.void },
       ids: { next: (prefix) => `${prefix}${String(++names).padStart(8, "0")}` },
       ...(memory === undefined ? {} : inMemory(options, memory)),
@@ -172,7 +172,7 @@ export const createMachine = (how: MachineOptions = {}): Machine => {
           me: { pid, started: "life", boot: "machine" },
           isGone: (identity) => gone.has(identity.pid),
         },
-        // In place, so that no thread of the system decides the order of things.
+        // In place, so that no thread of the system decides the order of events.
         flushFile: { beside: async (descriptor) => fdatasyncSync(descriptor), inPlace: fdatasyncSync },
         tap: (_point, raw) => {
           connection = raw
@@ -226,7 +226,7 @@ export const createMachine = (how: MachineOptions = {}): Machine => {
 
 const STEP_MS = 10
 
-/** Everything that is due has happened after a few turns of the event loop. */
+/** After a few turns of the event loop, everything due has happened. */
 const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

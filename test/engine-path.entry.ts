@@ -1,4 +1,6 @@
-/** One prompt in an engine that has answered one before; prints the files its way passes, and how often each is entered. */
+/**
+ * Sends one prompt to an engine that has answered one before. Prints the files on its path, and how often each is entered.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { Session } from "node:inspector/promises"
 import { tmpdir } from "node:os"
@@ -42,7 +44,7 @@ await inspector.post("Profiler.enable")
 await inspector.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false })
 takeTrace()
 await engine.sessions.prompt({ sessionID, prompt: { text: "hi" } })
-// Nothing else is asked of the engine while it works.
+// The engine gets no other request while it works.
 while ((await engine.sessions.active()).length > 0) await new Promise((resolve) => setImmediate(resolve))
 const files = takeTrace()
 const { result } = await inspector.post("Profiler.takePreciseCoverage")

@@ -1,4 +1,4 @@
-/** Starts `engine-process.entry.ts` as a process of its own and listens to what it says. */
+/** Starts `engine-process.entry.ts` as a separate process and reads what it prints. */
 import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
@@ -6,9 +6,9 @@ import { createInterface } from "node:readline"
 
 export interface EngineProcess {
   readonly child: ChildProcess
-  /** Everything it said so far. */
+  /** Every line so far. */
   readonly lines: readonly string[]
-  /** Resolves when it has said something that starts so, this often; rejects when it ends before. */
+  /** Resolves when this many lines begin with `start`. Rejects when the process ends first. */
   readonly said: (start: string, times?: number) => Promise<string>
   readonly exited: Promise<unknown>
   readonly kill: () => Promise<void>

@@ -1,4 +1,4 @@
-/** What a test of the engine needs: a project, a scripted model inside the process, and what that model was asked. */
+/** What a test of the engine needs: a project, a scripted model in the same process, and the requests that model got. */
 import { randomUUID } from "node:crypto"
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
@@ -25,7 +25,7 @@ export type Answer = Reply | ((request: ModelRequest) => Reply | Promise<Reply>)
 export interface EngineScene extends AsyncDisposable {
   readonly engine: Engine
   readonly file: string
-  /** The project the sessions work in. */
+  /** The project of the sessions. */
   readonly directory: string
   /** A second place, for moves. */
   readonly elsewhere: string
@@ -33,17 +33,17 @@ export interface EngineScene extends AsyncDisposable {
   /** Every request the model got, oldest first. */
   readonly requests: ModelRequest[]
   readonly options: EngineOptions
-  /** Closes the engine and opens another one on the same file. */
+  /** Closes the engine and opens another on the same file. */
   readonly reopen: (changes?: Partial<EngineOptions>) => Promise<Engine>
 }
 
 export const ALLOW_ALL = [{ action: "*", resource: "*", effect: "allow" }] as const
 
-/** In memory where the system has it: these files are synced to the disk thousands of times. */
+/** In memory where possible: these files are synced thousands of times. */
 export const makeDirectory = (): string =>
   realpathSync(mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "meridian-engine-")))
 
-/** Answers in order; when none is left the model says "done". */
+/** Gives the answers in order, then says "done". */
 export const scriptedModel = (
   answers: readonly Answer[],
   requests: ModelRequest[] = [],
@@ -68,7 +68,7 @@ export const scriptedModel = (
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the scripted model hands its request over as it is
 const asModelRequest = (body: unknown): ModelRequest => body as ModelRequest
 
-/** Of a scene of its own: a file, or a schema on the server that this test file names. */
+/** A new database for one scene: a file, or a schema on the server that this test file names. */
 export const newDatabase = (base: string): string => {
   // oxlint-disable-next-line node/no-process-env -- the same tests run on every store
   const server = process.env["MERIDIAN_SCENE_SERVER"]
@@ -91,7 +91,7 @@ export const openEngineScene = async (
     models: [scriptedModel(answers, requests)],
     permissions: ALLOW_ALL,
     retry: { attempts: 3, baseMs: 1 },
-    // Tools of most tests change nothing; those about files say so.
+    // The tools of most tests change nothing. Tests about files turn this on.
     undo: false,
     ...changes,
   }
@@ -130,7 +130,7 @@ export const tool = (
   execute,
 })
 
-/** A promise with its resolver, and a promise that somebody arrived. */
+/** A promise with its resolver, and a promise that resolves on arrival. */
 export const gate = () => {
   const opened = Promise.withResolvers<void>()
   const reached = Promise.withResolvers<void>()
@@ -157,10 +157,10 @@ export const allEvents = async (
 export const eventTypes = async (engine: Engine, sessionID?: string): Promise<readonly string[]> =>
   (await allEvents(engine, sessionID)).map((event) => short(event.type))
 
-/** Without the family and the version. */
+/** The event type without its family and version. */
 export const short = (type: string): string => type.replace(/^session\.next\./, "").replace(/\.\d+$/, "")
 
-/** Waits until an event of this type is committed, this often. */
+/** Waits until this many events of the type are committed. */
 export const untilEvent = async (engine: Engine, type: string, times = 1, sessionID = "ses_test") => {
   let seen = 0
   for await (const event of engine.sessions.events({ sessionID, follow: true }))
@@ -176,7 +176,7 @@ export const allMessages = async (
   sessionID = "ses_test",
 ): Promise<readonly SessionMessage[]> => (await engine.sessions.messages({ sessionID, limit: 200 })).items
 
-/** The conversation as plain lines: who said what, which calls ended how. */
+/** The conversation as plain lines: who said what, and how each call ended. */
 export const conversation = async (engine: Engine, sessionID?: string): Promise<readonly string[]> =>
   (await allMessages(engine, sessionID)).flatMap((message) => {
     if (message.type === "user") return [`user: ${message.text}`]
@@ -186,7 +186,7 @@ export const conversation = async (engine: Engine, sessionID?: string): Promise<
     )
   })
 
-/** What the model was shown of the people and the tools, one line per part. */
+/** What the model saw of users and tools, one line per part. */
 export const shown = (request: ModelRequest | undefined): readonly string[] =>
   (request?.prompt ?? []).flatMap((message) => {
     if (message.role === "system") return []
@@ -205,7 +205,7 @@ export const shown = (request: ModelRequest | undefined): readonly string[] =>
     })
   })
 
-/** The code of what a promise was rejected with. */
+/** The code that a promise was rejected with. */
 export const codeOf = async (promise: Promise<unknown>): Promise<string> => {
   try {
     await promise

@@ -1,4 +1,4 @@
-/** What a machine's store holds, looked at from outside of any engine: the file of SQLite, or the shared memory. */
+/** What a machine's store holds, seen from outside any engine: the SQLite file or the shared memory. */
 import { existsSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 
@@ -9,7 +9,7 @@ import type { Machine } from "./engine-life.ts"
 
 export const STORES = ["sqlite", "memory"] as const
 
-/** One sentence for everything in the file that is not as it should be. */
+/** One sentence for each fault in the file. */
 export const damageOf = ({ memory }: Machine, file: string): readonly string[] => {
   if (memory !== undefined) return []
   return [
@@ -18,13 +18,13 @@ export const damageOf = ({ memory }: Machine, file: string): readonly string[] =
   ]
 }
 
-/** All events, also those of sessions nobody sees. */
+/** All events, including those of hidden sessions. */
 export const eventCount = ({ memory }: Machine, file: string): number =>
   memory === undefined
     ? readFile(file, (raw) => Number(raw.prepare("select count(*) as count from event").get()?.["count"]))
     : [...memory.sessions.values()].reduce((sum, { events }) => sum + events.length, 0)
 
-/** Whether there is an input that asks to be run, or a question that may be answered. */
+/** Whether an input asks to be run, or a question may be answered. */
 export const hasWork = ({ memory }: Machine, file: string): boolean => {
   if (memory !== undefined)
     return [...memory.sessions.values()].some(
@@ -34,7 +34,7 @@ export const hasWork = ({ memory }: Machine, file: string): boolean => {
   try {
     return readFile(file, (raw) => raw.prepare(WORK).all().length > 0)
   } catch {
-    // Died before the tables were made.
+    // The process died before it made the tables.
     return false
   }
 }

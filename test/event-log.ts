@@ -1,4 +1,4 @@
-/** Events as a log would give them back, for tests of what is folded from them. */
+/** Events as a log returns them, for tests of what is folded from them. */
 import {
   messageId,
   permissionRequestId,

@@ -1,4 +1,4 @@
-/** An OpenTelemetry collector that writes down what it is sent, and can be told to misbehave. */
+/** An OpenTelemetry collector that records what it gets and can misbehave on command. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { gunzipSync } from "node:zlib"
@@ -17,22 +17,22 @@ export interface CollectedSpan {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** A number: it answers with that status. */
+/** A number is the status it answers with. */
 export type Behaviour = "take" | "hang" | "refuse" | "one span at once" | number
 
 export interface FakeCollector {
   readonly url: string
-  /** Each span once, as a backend keeps it: the last word counts. */
+  /** Each span once, as a backend keeps it: the last version counts. */
   readonly spans: () => readonly CollectedSpan[]
-  /** Every time a span was sent. */
+  /** Every span sent, repeats included. */
   readonly sent: () => readonly CollectedSpan[]
   readonly metrics: () => readonly string[]
   readonly resources: () => readonly Readonly<Record<string, unknown>>[]
   readonly headers: () => readonly IncomingMessage["headers"][]
-  /** All that was sent, as text. */
+  /** Everything sent, as text. */
   readonly text: () => string
   readonly behave: (how: Behaviour) => void
-  /** Resolves when spans are as asked for. */
+  /** Resolves when the spans fit. */
   readonly until: (fits: (spans: readonly CollectedSpan[]) => boolean) => Promise<void>
 }
 

@@ -27,11 +27,11 @@ import { makeDirectory } from "./engine-scene.ts"
 export interface FillableDisk extends Disposable {
   readonly kind: "loop" | "interposed"
   readonly folder: string
-  /** What the engine is opened with. */
+  /** Options to open the engine with. */
   readonly sqlite: Pick<DatabaseOptions, "flushFile">
   readonly fill: () => void
   readonly makeRoom: () => void
-  /** What is on the disk at this moment; what was only written is not. */
+  /** What is on the disk now. Data written but not flushed is missing. */
   readonly afterPowerCut: () => { readonly folder: string } & Disposable
 }
 
@@ -86,7 +86,7 @@ const openLoopDisk = (): FillableDisk | undefined => {
   }
 }
 
-/** Without a journal: that one would turn the file system read-only at the first error. */
+/** Without a journal, which would make the file system read-only at the first error. */
 const makeImage = (image: string): boolean => {
   writeFileSync(image, "")
   truncateSync(image, IMAGE_MB << 20)
@@ -99,7 +99,7 @@ const fillUp = (file: string): void => {
   try {
     for (;;) writeSync(descriptor, page)
   } catch {
-    // Full.
+    // The disk is full.
   } finally {
     closeSync(descriptor)
   }
@@ -107,7 +107,10 @@ const fillUp = (file: string): void => {
 
 const SECTOR = 512
 
-/** The bytes of the log that reached the disk are kept beside it; a flush that fails leaves those it should have written. */
+/**
+ * Keeps the bytes of the log that reached the disk in a second file. A failed flush leaves out the bytes it should have
+ * written.
+ */
 const openInterposedDisk = (): FillableDisk => {
   const folder = makeDirectory()
   const log = join(folder, "engine.sqlite-wal")

@@ -1,4 +1,4 @@
-/** A real server on a real file, on any free port of loopback, with a scripted model. */
+/** A real server on a real file, on a free port of loopback, with a scripted model. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -12,12 +12,12 @@ export interface HttpScene extends AsyncDisposable {
   readonly server: HttpServer
   readonly client: Client
   readonly base: string
-  /** The project of sessions. */
+  /** The project of the sessions. */
   readonly directory: string
   readonly stateRoot: string
   /** Stops the server and starts another on the same state. */
   readonly restart: (changes?: Partial<ServeHttpOptions>) => Promise<void>
-  /** With the token, unless the headers say otherwise. */
+  /** Sends the token unless the headers say otherwise. */
   readonly ask: (
     path: string,
     init?: Omit<RequestInit, "headers"> & { readonly headers?: Readonly<Record<string, string>> },
@@ -86,7 +86,7 @@ export const openHttpScene = async (
   }
 }
 
-/** Status and code of a failure, which must have the shape of one. */
+/** Status and code of a failure. The body must have the shape of one. */
 export const failureIn = async (answer: Promise<Response>): Promise<readonly [number, string]> => {
   const response = await answer
   const document: unknown = await response.json()

@@ -1,4 +1,4 @@
-/** Session files of other harnesses, imported as the command does it. */
+/** Session files of other harnesses, imported as the command imports them. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -19,7 +19,7 @@ export const SESSION_FILES = {
 export const sessionFile = (format: keyof typeof SESSION_FILES): string =>
   join(import.meta.dirname, "fixture/sessions", SESSION_FILES[format])
 
-/** Everything a file says, whatever it is. */
+/** Everything in a file, whatever its format. */
 export const readPieces = async (
   path: string,
 ): Promise<{
@@ -35,7 +35,7 @@ export const readPieces = async (
   return { file, pieces, losses: losses.list() }
 }
 
-/** The same for lines that are made up. */
+/** The same for invented lines. */
 export const readLines = async (lines: readonly unknown[] | string | Uint8Array) => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-lines-"))
   try {
@@ -67,7 +67,7 @@ export const importFile = async (
   })
 }
 
-/** What was said, one line for each piece. */
+/** What was said, one line per piece. */
 export const told = (pieces: readonly ImportPiece[]): readonly string[] =>
   pieces.flatMap((piece) => {
     switch (piece.kind) {

@@ -1,4 +1,4 @@
-/** Runs the tests of an engine on a real Postgres: every scene of this file gets a schema of its own there. */
+/** Runs an engine's tests on a real Postgres. Every scene of this file gets its own schema. */
 import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 
 export const useServer = async (): Promise<void> => {

@@ -16,7 +16,7 @@ export interface Image {
 }
 
 export interface PowerCutDisk extends Disposable {
-  /** After a commit. `look` is called with what a power cut may leave: before it, within it, behind it. */
+  /** Called after a commit. `look` gets what a power cut may leave before, during and after it. */
   readonly committed: () => void
   readonly flush: (descriptor: number) => void
   /** The next flush fails. */
@@ -63,7 +63,7 @@ export const openPowerCutDisk = (options: {
     look(image)
   }
 
-  /** Inside the mending of a torn log: SQLite has moved it into the database and cut it to nothing. */
+  /** During the repair of a torn log: SQLite has moved it into the database and truncated it. */
   const noticeCheckpoint = (newLog: Buffer): void => {
     const newDatabase = read(file)
     if (newDatabase.equals(database.content())) return
@@ -120,7 +120,7 @@ export const openPowerCutDisk = (options: {
   }
 }
 
-/** One file: what everybody reads, what is surely on the disk, and which sectors are on their way. */
+/** One file: what readers see, what is surely on the disk, and which sectors are on their way. */
 const openModel = (chance: () => number) => {
   let content: Buffer = Buffer.alloc(0)
   let durable: Buffer = Buffer.alloc(0)
@@ -151,7 +151,7 @@ const openModel = (chance: () => number) => {
       isCut ||= next.length < content.length
       content = Buffer.from(next)
     },
-    /** Written once more, with the same bytes. */
+    /** The same bytes, written again. */
     touch: (place: number, length: number) => {
       for (let sector = Math.floor(place / SECTOR); sector * SECTOR < place + length; sector += 1)
         dirty.add(sector)
@@ -160,13 +160,13 @@ const openModel = (chance: () => number) => {
       durable = withSectors(dirty, content.length)
       settle()
     },
-    /** Neither written nor on their way any more. A cut is the file system's own business, and done. */
+    /** The sectors on their way never arrive. The file system finishes a truncation on its own. */
     drop: settle,
     /** What a power cut may leave now. */
     cut: (): Buffer => {
       const likely = [0, 0.5, 1][Math.floor(chance() * 3)] ?? 0
       const arrived = [...dirty].filter(() => chance() < likely)
-      // Its length is on the disk at the latest with its last sector.
+      // The length reaches the disk no later than the last sector.
       const isLength = likely === 1 || (isCut && chance() < 0.5)
       const length = isLength
         ? content.length

@@ -1,4 +1,4 @@
-/** Bytes to a port and the bytes that come back: for requests no client library would send. */
+/** Sends bytes to a port and returns the bytes that come back, for requests no client library would send. */
 import { connect } from "node:net"
 
 export interface RawAnswer {
@@ -7,14 +7,14 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** Resolves when the server ends the connection; `pieces` are written one after the other as fast as they go. */
+/** Resolves when the server ends the connection. The `pieces` are written in order, as fast as possible. */
 export const sendRaw = (port: number, pieces: Iterable<string | Buffer>): Promise<RawAnswer> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1")
     let text = ""
     socket.setEncoding("latin1")
     socket.on("data", (piece: string) => (text += piece))
-    // A server that has said enough may reset the connection: what it said counts.
+    // A server that has answered may reset the connection. Its answer counts.
     socket.on("error", () => undefined)
     socket.on("close", () => {
       const [head = "", body = ""] = text.split("\r\n\r\n")

@@ -1,4 +1,4 @@
-/** A reader of server-sent events that sees every byte: for what a client library would hide. */
+/** A reader of server-sent events that sees every byte, also what a client library would hide. */
 export interface RawFrame {
   readonly id?: string
   readonly event?: string
@@ -11,7 +11,7 @@ export interface SseReader extends AsyncDisposable {
   readonly response: Response
   /** The next frame; undefined when the stream has ended. */
   readonly next: () => Promise<RawFrame | undefined>
-  /** Frames up to and with the first that fits. */
+  /** Frames up to and including the first that fits. */
   readonly until: (fits: (frame: RawFrame) => boolean) => Promise<readonly RawFrame[]>
 }
 

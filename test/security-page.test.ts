@@ -1,4 +1,4 @@
-/** `docs/security.md` says what the code does: its tests exist, its tiers and guarded files are the real ones. */
+/** `docs/security.md` is true of the code: its tests exist, and its tiers and guarded files are the real ones. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 

@@ -1,6 +1,6 @@
 /**
- * Sessions of all harnesses in a home of their own, as large as asked for, with phrases planted in known places. Words are
- * drawn from a vocabulary as uneven as a real one; everything follows from the seed.
+ * Sessions of all harnesses in a private home, of any size, with phrases planted in known places. Words come from a
+ * vocabulary as uneven as a real one. Everything follows from the seed.
  */
 import { appendFileSync, closeSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -26,7 +26,7 @@ export interface Corpus {
 
 export interface CorpusOptions {
   readonly home: string
-  /** About how much altogether. */
+  /** The approximate total. */
   readonly bytes: number
   readonly phrases: number
   readonly sessionBytes?: number
@@ -41,7 +41,7 @@ type Said =
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "tool"; readonly command: string; readonly output: string }
 
-/** What one harness writes of a conversation. */
+/** What one harness writes for a conversation. */
 interface Writer {
   readonly file: string
   readonly begin: readonly unknown[]
@@ -110,7 +110,7 @@ function* talk(options: {
   }
 }
 
-/** Words as uneven as in a language: few are frequent, most are rare; some lines look like code. */
+/** Words as uneven as in a language: few are frequent, most are rare, and some lines look like code. */
 const speaker = (random: ReturnType<typeof createRandom>): ((words: number) => string) => {
   const syllables = [
     "ka",
@@ -137,7 +137,7 @@ const speaker = (random: ReturnType<typeof createRandom>): ((words: number) => s
   return (words) => {
     const said: string[] = []
     for (let n = 0; n < words; n += 1) {
-      // About one word in seven of a part of the index is new there; in a real session it is one in twelve.
+      // About one word in seven is new within a part of the index. In a real session it is one in twelve.
       said.push(vocabulary[random.chance(0.93) ? random.below(1_000) : random.below(vocabulary.length)] ?? "")
       if (n % 12 === 11) said.push(`\n  const ${said.at(-1)} = await ${said.at(-2)}(${n})\n`)
     }
@@ -316,7 +316,7 @@ export const openOpencode = (home: string) => {
       database.exec("commit")
       return bytes
     },
-    /** What `opencode export` printed, put back. */
+    /** Imports what `opencode export` printed. */
     writeExport: (exported: {
       readonly info: { readonly id: string; readonly directory: string; readonly title: string }
       readonly messages: readonly {

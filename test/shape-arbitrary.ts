@@ -1,4 +1,4 @@
-/** Random values that fit a shape, and the same values with one thing wrong: for properties of decoders. */
+/** Random values that fit a shape, and the same values with one fault, for properties of decoders. */
 import * as fc from "fast-check"
 
 import { nodeOf, schemaOf, type Schema } from "../packages/protocol/src/shape/schema.ts"
@@ -8,7 +8,7 @@ export const arbitraryOf = <T>(shape: Shape<T>): fc.Arbitrary<T> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test that uses it checks that the values fit
   valuesOf(schemaOf(shape)) as fc.Arbitrary<T>
 
-/** One part of the value replaced, taken out or added. It may still fit, by chance. */
+/** Replaces, removes or adds one part of the value. By chance it may still fit. */
 export const damaged = (value: unknown): fc.Arbitrary<unknown> => {
   if (typeof value !== "object" || value === null) return fc.jsonValue()
   const keys = Object.keys(value)

@@ -1,4 +1,4 @@
-/** What a tool's test needs: a directory of its own, a scene that remembers what was asked, and the text of an answer. */
+/** What a tool's test needs: a new directory, a scene that remembers the questions asked, and the text of an answer. */
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,7 +8,7 @@ import type { TodoItem } from "@meridian/protocol"
 import type { PermissionQuestion, ToolOutput, ToolScene } from "../packages/engine/src/port/tool.ts"
 
 export interface Workspace extends AsyncDisposable {
-  /** Holds `project` and whatever the test puts beside it. */
+  /** Holds `project` and whatever the test puts next to it. */
   readonly base: string
   readonly root: string
   readonly directory: string

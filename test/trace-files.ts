@@ -1,6 +1,6 @@
 /**
- * Loaded before a program (`--import`): every function body of the engine says which file it belongs to when it is run, and
- * the order in which files are first run is kept. Only block bodies are marked; no file of the engine does its work without one.
+ * Loaded before a program (`--import`): every function body of the engine reports its file when it runs, and the order of
+ * first runs is kept. Only block bodies are marked; every file of the engine that does work has one.
  */
 import { readFileSync } from "node:fs"
 import { registerHooks, stripTypeScriptTypes } from "node:module"
@@ -10,7 +10,7 @@ const ENGINE = "/packages/engine/src/"
 
 const seen: string[] = []
 
-/** Files in the order in which they were first run since this was asked for the last time. */
+/** Files in order of their first run since the last call. */
 export const takeTrace = (): readonly string[] => seen.splice(0)
 
 Reflect.set(globalThis, "__runs", (file: string): void => {

@@ -1,4 +1,4 @@
-/** An engine whose tools really change files, in a repository or outside of one. */
+/** An engine whose tools really change files, inside or outside a repository. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -11,7 +11,7 @@ import { openEngineScene, type Answer, type EngineScene } from "./engine-scene.t
 export interface UndoScene {
   readonly scene: EngineScene
   readonly git: (...words: readonly string[]) => string
-  /** Undefined: it is not there. */
+  /** Undefined when the file does not exist. */
   readonly read: (path: string) => string | undefined
   readonly write: (path: string, content: string) => void
   /** Sends a prompt and waits until its work has settled. */

@@ -2,12 +2,14 @@ import { test } from "vitest"
 
 import type { BehaviourId } from "./behaviours.ts"
 
-/** A test that proves a promise. The id must exist in `behaviours.ts`; the name of the test is id plus what this case adds. */
+/**
+ * A test that proves a promise. The id must exist in `behaviours.ts`. The test's name is the id plus what this case adds.
+ */
 /** The scenes of this file are on a server (`postgres-scene.ts`). */
 // oxlint-disable-next-line node/no-process-env -- the same tests run on every store
 export const isOnServer = process.env["MERIDIAN_SCENE_SERVER"] !== undefined
 
-/** For what looks into the file of a database, or counts on its answering at once; on a server there is no such test. */
+/** For tests that look into the database file, or count on its immediate answer. On a server, no such test runs. */
 export const verifiesOnFile = (id: BehaviourId, body: () => void | Promise<void>): void => {
   if (!isOnServer) verifies(id, body)
 }

@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 
 import { BINARY, document, emptyFolder, meridian, type Ran } from "./cli-binary.ts"
 
-/** A space as a crash left it: a run without a worker, a chat without a process, its lock file still there. */
+/** A space as a crash leaves it: a run without a worker, a chat without a process, and the chat's lock file. */
 const crashedSpace = (): string => {
   const cwd = emptyFolder()
   const space = join(cwd, ".meridian/.spaces/s1")

@@ -345,7 +345,7 @@ test("start continues a session held without it, in its folder and with its harn
   expect(readFileSync(join(project, "told"), "utf8")).toMatch(new RegExp(`^${place} .*--resume ${id}\n$`))
   const chats = readFileSync(join(project, ".meridian/.spaces/s1/sessions.jsonl"), "utf8")
   expect(chats).toContain(`"harness_session_id":"${id}"`)
-  // Now it is a chat, and is found as one.
+  // The session is now a chat, and is found as one.
   expect((await start(`claude:${id}`, "--dry-run", "--json")).stdout).toContain('"chat_id":"c1"')
   for (const [words, code, problem] of [
     [[`claude:${id}`, "--harness", "codex"], 1, "HARNESS_MISMATCH"],

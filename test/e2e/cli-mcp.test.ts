@@ -148,7 +148,7 @@ test("every answer fits the output schema its tool announced", async () => {
     ["run_discard", { run_ids: ["r4"], space: "s1" }],
   ] as const)
     await ask(name, args)
-  // What expand reads must have been found first; cli-recall.test.ts does both. None of these runs is paused.
+  // `expand` needs something found first; cli-recall.test.ts does both. None of these runs is paused.
   expect([...answered, "expand", "run_resume"].toSorted()).toEqual(tools.map(({ name }) => name).toSorted())
   await client.close()
 })

@@ -1,4 +1,4 @@
-/** `meridian models`: what is usable and why not, from config.toml and variables, and the catalogue's update. */
+/** `meridian models`: which models are usable, why the others are not, and how the catalogue is updated. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import { join } from "node:path"

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { verifies } from "../verifies.ts"
 import { document, emptyFolder, meridian, SEARCH_PATH } from "./cli-binary.ts"
 
-/** A project in whose database two approvals are saved. */
+/** A project whose database holds two saved approvals. */
 const scene = async () => {
   const project = emptyFolder("permissions ")
   onTestFinished(() => rmSync(project, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** `meridian questions`: what agents ask, listed and answered by the command, whichever process their session lives in. */
+/** `meridian questions` lists and answers what agents ask, whichever process runs their session. */
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 

@@ -1,4 +1,4 @@
-/** `meridian search` and `session export`, as a person uses them, over the real formats of every harness. */
+/** `meridian search` and `session export` over the real formats of every harness. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -12,7 +12,7 @@ import { document, emptyFolder, meridian, type Ran } from "./cli-binary.ts"
 
 const FIXTURES = "test/fixture/sessions"
 
-/** A home with one session of each foreign harness, as their own versions wrote them. */
+/** A home with one session of each foreign harness, as that harness wrote it. */
 const home = () => {
   const folder = emptyFolder("meridian home ")
   const put = (from: string, to: string): void => {

@@ -22,7 +22,7 @@ import { registerHooks } from "node:module"
 registerHooks({ load: (url, context, next) => { appendFileSync(process.env.PROBE_FILES, url + "\\n"); return next(url, context) } })
 `
 
-/** The text of every file of ours that a command loads. */
+/** The text of every file of Meridian that a command loads. */
 const loadedBy = (...args: readonly string[]): readonly string[] => {
   const folder = emptyFolder()
   const files = join(folder, "files.txt")

@@ -1,4 +1,6 @@
-/** Trust as its user meets it: the commands, the question, the line without a terminal, and the user's own configuration. */
+/**
+ * Trust as the user meets it: the commands, the question, the line without a terminal, and the user's own configuration.
+ */
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -38,7 +40,7 @@ const scene = (config = "") => {
       writeFileSync(user, text)
     },
     user,
-    /** How often each program was started: the one on PATH, the project's own. */
+    /** How often each program started: the one on PATH, and the project's own. */
     started: () => [onPath.calls().length, own.calls().length],
     lastWords: () => [...onPath.calls(), ...own.calls()].at(-1)?.argv.join(" ") ?? "",
     run: (words: readonly string[], more: Readonly<Record<string, string>> = {}, cwd = project) =>

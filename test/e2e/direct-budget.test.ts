@@ -1,4 +1,4 @@
-/** Caps of a run that the engine carries out, through the shipped program. */
+/** Caps on runs of the engine, through the shipped program. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -11,7 +11,7 @@ import { verifies } from "../verifies.ts"
 import { document } from "./cli-binary.ts"
 import { startServer } from "./server-process.ts"
 
-/** 100,000 tokens of this model are 30 cents; no two calls are the same. */
+/** 100,000 tokens of this model cost 30 cents. No two calls are the same. */
 const acting = (n: number): ScriptStep => ({
   tools: [{ name: "glob", input: { pattern: `*.${n}` } }],
   usage: { input: 100_000, output: 0 },
@@ -44,7 +44,7 @@ verifies("run-cap.engine", async () => {
   })
   const asked = scene.asked()
   expect(asked).toHaveLength(5)
-  // What was done before is in the conversation that goes on, and so is what is left.
+  // The conversation that continues holds what was done before.
   expect(asked.at(-1)).toContain("*.1")
 })
 
@@ -82,7 +82,7 @@ verifies(
     })
     const ran = await scene.run(...SPAWN, "--permission", "workspace-write")
     expect(ran.code).toBe(4)
-    // The parent's turn cost next to nothing; its child was stopped within its third.
+    // The parent's turn cost next to nothing. Its child was stopped within its third of the budget.
     expect(scene.asked().length).toBeLessThanOrEqual(4)
     const shown = Object(document(await scene.run("run", "show", "r1", "--space", "s1", "--json")))
     expect(Reflect.get(shown, "cost_usd")).toBeCloseTo(0.6, 2)

@@ -1,6 +1,6 @@
 /**
- * The harness contract over runs of the real program: each is made when this file is loaded, against a scripted provider,
- * so that no recording can grow old. What each must be judged as is written down here.
+ * The harness contract over runs of the real program. Each run is made when this file loads, against a scripted provider,
+ * so no recording can grow old. The expected results are written here.
  */
 import { harnessSessionId } from "@meridian/protocol"
 import type { LaunchRequest, Verdict } from "@meridian/spaces"

@@ -1,4 +1,4 @@
-/** The conversation of the engine with a person, through a real pseudo-terminal. */
+/** A user's conversation with the engine, through a real pseudo-terminal. */
 import {
   existsSync,
   mkdirSync,
@@ -605,7 +605,7 @@ test.each([
   await terminal.exited
 })
 
-/** The process of `meridian start` in this folder. */
+/** The process id of `meridian start` in this folder. */
 const startedIn = (project: string): number => {
   const found = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -1,4 +1,4 @@
-/** Databases that cannot be used: a clear code, and not one byte of them is touched. */
+/** Databases that cannot be used: each gets a clear code, and not one of its bytes changes. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -80,7 +80,7 @@ describe("a database that is not ours to touch", () => {
     const raw = new DatabaseSync(place.database)
     raw.exec("pragma wal_autocheckpoint = 0; create table more (x text)")
     for (let row = 0; row < 50; row += 1) raw.prepare("insert into more values (?)").run("y".repeat(4_000))
-    // As a process leaves it that dies in a checkpoint: page 1 is written, the pages behind it are not.
+    // What a process leaves that dies during a checkpoint: page 1 is written, the pages after it are not.
     const log = readFileSync(`${place.database}-wal`)
     const before = readFileSync(place.database)
     raw.exec("pragma wal_checkpoint(truncate)")
@@ -143,7 +143,7 @@ describe("a database that is not ours to touch", () => {
   test("says so when it is read-only, and can still be read", async () => {
     using place = openPlace()
     await makeDatabase(place.options, place.directory)
-    // Permissions mean nothing to root, so there the connection itself is told.
+    // Root ignores permissions, so there the connection itself is made read-only.
     let connection: DatabaseSync | undefined
     const engine = await openEngineWith(place.options, {
       sqlite: {
@@ -162,7 +162,7 @@ describe("a database that is not ours to touch", () => {
 })
 
 describe("a full disk", () => {
-  /** SQLite refuses to grow the file, as it does when the disk is full. */
+  /** SQLite refuses to grow the file, as on a full disk. */
   const openFull = async () => {
     const place = openPlace()
     let raw: DatabaseSync | undefined

@@ -1,4 +1,4 @@
-/** A disk that does not take what was written: nothing is acknowledged on it before its log is sound again. */
+/** A disk that loses what was written: nothing is acknowledged on it until its log is sound again. */
 import { mkdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -159,10 +159,10 @@ describe("a disk that was full for a moment", () => {
     expect(await send("msg_before")).toBe("no failure")
     disk.fill()
     let sent = 0
-    // The file system may have some room of its own.
+    // The file system may still have some free space.
     while ((await send(`msg_full_${(sent += 1)}`)) !== "DATABASE_UNWRITABLE") expect(sent).toBeLessThan(40)
     disk.makeRoom()
-    // What the file system could not write before may fail once more.
+    // What the file system could not write earlier may fail once more.
     while ((await send(`msg_again_${(sent += 1)}`)) !== "no failure") expect(sent).toBeLessThan(80)
     for (let number = 1; number <= 5; number += 1) expect(await send(`msg_${number}`)).toBe("no failure")
     using found = disk.afterPowerCut()

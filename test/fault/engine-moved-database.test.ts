@@ -1,4 +1,7 @@
-/** A database that is taken away under the engine: whatever is written then is lost with the process, so nothing is acknowledged. */
+/**
+ * A database that is moved away while the engine runs. Anything written from then on is lost with the process, so nothing
+ * is acknowledged.
+ */
 import { copyFileSync, cpSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -118,7 +121,7 @@ describe("a log that was deleted", () => {
     const acknowledged = await send(scene.engine, "msg_before")
     rmSync(`${scene.file}-wal`)
     expect(await sendTwenty(scene.engine)).toEqual(REFUSED)
-    // As a process finds it that starts after this one was killed.
+    // What a process finds that starts after this one was killed.
     const copy = join(dirname(scene.file), "found.sqlite")
     cpSync(scene.file, copy)
     const engine = await scene.reopen({ database: copy })

@@ -1,4 +1,4 @@
-/** A database that is damaged is read past its damage, into a new one. */
+/** A damaged database is read around its damage, into a new one. */
 import {
   copyFileSync,
   existsSync,
@@ -20,7 +20,7 @@ import { ALLOW_ALL, makeDirectory, scriptedModel } from "../engine-scene.ts"
 
 const PAGE = 4_096
 
-/** Three sessions of ten prompts; the words of one are longer than a page. */
+/** Three sessions of ten prompts. In one of them, the text is longer than a page. */
 const makeDatabase = async ({ closed = true } = {}) => {
   const directory = makeDirectory()
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -103,7 +103,7 @@ test("whichever page is spoiled, the rest is saved: each session is a beginning 
     for (const left of [to, `${to}-wal`, `${to}-shm`, `${to}.rest.jsonl`]) rmSync(left, { force: true })
   }
   const all = whole.flat().length
-  // Inner pages and indexes cost nothing; a page of events costs what was on it.
+  // Inner pages and indexes cost nothing. A page of events costs the events on it.
   expect(Math.max(...sizes.values())).toBe(all)
   expect(Math.min(...sizes.values())).toBeGreaterThan(all / 2)
   expect([sizes.get(1), sizes.get(2)]).toEqual([all, all])

@@ -1,4 +1,4 @@
-/** Two processes on one database: they see each other, they never write over each other. */
+/** Two processes on one database: they see each other's work and never overwrite it. */
 import { fork, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, rmSync } from "node:fs"
@@ -172,7 +172,9 @@ test("four processes that open one new file at once agree on its tables", async 
   expect(integrityOf(place.database)).toBe("ok")
 })
 
-/** Nobody can write while a process that was stopped in the middle of a commit holds the database: stop it elsewhere. */
+/**
+ * No process can write while one that stopped in the middle of a commit holds the database, so stop it at another moment.
+ */
 const freezeOutsideCommit = async (child: ChildProcess, database: string): Promise<void> => {
   for (;;) {
     child.kill("SIGSTOP")

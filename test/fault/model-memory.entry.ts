@@ -1,4 +1,4 @@
-/** Reads one long answer piece by piece, as a runner does, and says what came. Run with a small heap. */
+/** Reads one long answer piece by piece, as a runner does, and prints what came. Run with a small heap. */
 import { openModel } from "../../packages/engine/src/model/open-model.ts"
 
 const [, , provider, url] = process.argv
@@ -30,7 +30,7 @@ for await (const event of model.stream(request, new AbortController().signal)) {
   if (event.type !== "text-delta") continue
   pieces += 1
   characters += event.delta.length
-  // Slower than the provider, now and then by a whole turn of the loop.
+  // Slower than the provider, sometimes by a whole turn of the loop.
   if (pieces % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
 }
 process.stdout.write(`${JSON.stringify({ pieces, characters, last })}\n`)

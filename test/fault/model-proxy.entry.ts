@@ -1,4 +1,4 @@
-/** Asks an address through whatever proxy the environment names, and prints what came back, or how it failed. */
+/** Asks an address through the proxy that the environment names. Prints the answer or the failure. */
 import { toModelFailure } from "../../packages/engine/src/model/failure.ts"
 import { openHttp } from "../../packages/engine/src/model/http-fetch.ts"
 

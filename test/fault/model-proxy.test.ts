@@ -1,4 +1,4 @@
-/** Models behind a proxy that the environment names (NODE_USE_ENV_PROXY): it is told who asks. */
+/** Models behind a proxy that the environment names (NODE_USE_ENV_PROXY). */
 import { execFile } from "node:child_process"
 import { once } from "node:events"
 import { createServer, type RequestListener } from "node:http"
@@ -9,7 +9,7 @@ import { expect, test } from "vitest"
 
 const ENTRY = join(import.meta.dirname, "model-proxy.entry.ts")
 
-/** A proxy that answers as told, and what the program says when it asks a model through it. */
+/** A proxy that answers this way, and what the program prints when it asks a model through it. */
 const askThrough = async (answer: RequestListener): Promise<string> => {
   const proxy = createServer(answer).listen(0, "127.0.0.1")
   await once(proxy, "listening")

@@ -1,4 +1,4 @@
-/** Opens an engine on every database it is told of, closes it again, and says how that went. */
+/** Opens an engine on every database it is given, closes it again, and prints the result. */
 import { openEngine } from "@meridian/engine"
 
 const open = async (database: string): Promise<string> => {

@@ -1,4 +1,4 @@
-/** Draws a request the way a reviewer reads it: one line per message, long texts by name or cut. */
+/** Draws a request for a reviewer: one line per message, long texts by name or cut. */
 import type { ScriptRequest } from "@meridian/engine"
 
 type Names = Readonly<Record<string, string>>

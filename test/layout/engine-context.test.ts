@@ -1,4 +1,4 @@
-/** Exactly what the model sees: the baseline, what changed, what a compaction leaves, what a switch and a move do. */
+/** Exactly what the model sees: the baseline, what changed, what a compaction leaves, and what a switch and a move do. */
 import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

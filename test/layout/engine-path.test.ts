@@ -1,7 +1,7 @@
 /**
- * The way of a prompt through the engine, derived from a run: the files it passes between the public verb and the ports, in the
- * order in which it first comes to them. ARCHITECTURE.md names the same files. Pure decisions (`domain/`), the ports, and what
- * stands behind a port (`store/`, `model/`, `context/`, `tool/`) are not steps of it: they are asked and answer.
+ * The path of a prompt through the engine, derived from a run: the files between the public verb and the ports, in order of
+ * first entry. ARCHITECTURE.md names the same files. Pure decisions (`domain/`), the ports and the code behind them
+ * (`store/`, `model/`, `context/`, `tool/`) are not steps of the path: they are asked and answer.
  */
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -41,5 +41,5 @@ test("a prompt passes the files that ARCHITECTURE.md names, in that order, and n
   expect(documented()).toEqual(files)
   expect(files.length).toBeLessThanOrEqual(25)
   expect(files.filter((file) => (entered[file] ?? 0) > 2)).toEqual([])
-  // A process that loads the whole engine from source: seconds, or many beside a busy machine.
+  // The process loads the whole engine from source. That takes seconds, or many on a busy machine.
 }, 120_000)

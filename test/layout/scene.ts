@@ -1,4 +1,4 @@
-/** An engine with a scripted model whose requests are kept, in a folder of its own. */
+/** An engine in a new folder, with a scripted model that keeps its requests. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ export interface Scene extends AsyncDisposable {
   readonly events: () => Promise<readonly { readonly type: string; readonly data: unknown }[]>
 }
 
-/** A summariser gets no tools; the words alone may stand in any text that wants to be one of ours. */
+/** A summariser gets no tools. The words alone may occur in any text that imitates the prompt. */
 export const isSummaryRequest = ({ body }: ScriptRequest): boolean => {
   const text = JSON.stringify(body)
   return text.includes("Write the checkpoint now") && text.includes('"tools":[]')

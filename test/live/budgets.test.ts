@@ -1,6 +1,6 @@
 /**
- * No way to overspend, with the real harnesses: a model that goes round in circles and writes much, each of its turns worth 30
- * cents, by a provider that is scripted.
+ * No way to overspend, with the real harnesses. The scripted model goes round in circles and writes much; each of its turns
+ * costs 30 cents.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -13,7 +13,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { type LiveScene, liveScene, type RealName } from "./harness-scene.ts"
 import { meridianIn } from "./meridian-command.ts"
 
-/** What a turn of 30 cents uses, at the prices of the model. */
+/** The usage of a turn that costs 30 cents at the model's prices. */
 const MODELS = [
   ["claude", "sonnet", { input: 50_000, output: 20_000 }],
   ["codex", "gpt-5.3-codex", { input: 11_429, output: 20_000 }],
@@ -63,7 +63,7 @@ test.each(MODELS)("%s: a model in circles is stopped at the cap of its run", asy
     if (stdout === "") throw new Error(stderr)
     const run = asObject(JSON.parse(stdout))
     expect(run).toMatchObject({ status: "paused", waiting_for: "budget", attempts: [{ why: "budget" }] })
-    // Reached within the fourth; what is asked meanwhile is cut off.
+    // The cap is reached within the fourth turn. A request already on its way is cut off.
     expect(rounds(provider)).toBeLessThanOrEqual(5)
     expect(costOf(run)).toBeCloseTo(4 * TURN, 2)
   })
@@ -82,9 +82,9 @@ test.each(MODELS)("%s: what was spent before kill -9 counts", async (name, model
     await until(() => logOf(scene).includes('"waiting_for":"budget"'))
     const run = asObject(JSON.parse((await meridian("run", "show", "r1", "--space", "s1", "--json")).stdout))
     expect(run).toMatchObject({ attempts: [{ why: "worker_died" }, { why: "budget" }] })
-    // The cap, and a turn for each of the two that were at work.
+    // The cap, and one turn for each of the two attempts that were at work.
     expect(rounds(provider) * TURN).toBeLessThanOrEqual(1 + 3 * TURN)
-    // Of the one that was cut off nobody knows what it used.
+    // The usage of the attempt that was cut off is unknown.
     expect(costOf(run)).toBeGreaterThanOrEqual((rounds(provider) - 2) * TURN - 0.01)
   })
 })

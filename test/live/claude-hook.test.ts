@@ -44,8 +44,8 @@ const environment = (scene: HookScene): Readonly<Record<string, string>> => ({
 const ARGS = ["-p", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"]
 
 /**
- * Claude Code does not wait for the hook that sees its summary, and kills it when the session ends first. A session that a
- * script plays is over in a moment, so its agent works until the hook has written down what it saw.
+ * Claude Code does not wait for the hook that sees its summary, and kills it when the session ends first. A scripted
+ * session ends at once, so its agent works until the hook has written down what it saw.
  */
 const UNTIL_SUMMARY_WAS_SEEN =
   'for look in $(seq 600); do grep -qs \'"request":"summary"\' "$HOME"/.local/state/meridian/injections/*.jsonl && break; sleep 0.1; done'
@@ -128,7 +128,7 @@ test("a request that the summary invents is contradicted: at first by what the u
   expect(first).toContain(
     "The user sent one message before the summary was written. A request that the summary ascribes to the user and that none of them holds was never made.",
   )
-  // Claude Code tells its summary to a hook only behind the request it is first used in.
+  // Claude Code shows its summary to a hook only after the request that first uses it.
   const named = `The summary says the user asked "${invention}"; no such message exists.`
   expect(scene.texts("last")[0]).toContain(named)
   const shown = await scene.meridian("brief", "--injected")

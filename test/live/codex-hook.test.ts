@@ -57,7 +57,7 @@ const ARGS = (scene: HookScene): readonly string[] => [
   "-",
 ]
 
-/** What a person does once in Codex: trust the folder. Trusting the hook itself is the flag above. */
+/** What a user does once in Codex: trust the folder. The flag above trusts the hook itself. */
 const trust = (scene: HookScene): void =>
   writeFileSync(join(scene.home, "config.toml"), `[projects."${scene.project}"]\ntrust_level = "trusted"\n`)
 

@@ -1,6 +1,6 @@
 /**
- * Runs of the real harnesses that meet a limit, lose their processes, or go on in another harness. The provider is scripted; a
- * reset is a few seconds away.
+ * Runs of the real harnesses that meet a limit, lose their processes, or continue in another harness. The provider is
+ * scripted, and a reset is a few seconds away.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -19,7 +19,7 @@ const MODELS: readonly (readonly [RealName, string])[] = [
 ]
 const TASK = "Move billing to the new ledger and never touch the old invoices."
 
-/** Claude Code hands the time on, and so the run waits; Codex does not tell it, and OpenCode waits by itself. */
+/** Claude Code reports the time of the reset, so the run waits. Codex does not report it. OpenCode waits on its own. */
 const SIGN_OF_LIMIT: Readonly<Record<RealName, string>> = {
   claude: '"waiting_for":"limit"',
   codex: '"why":"rate_limit"',
@@ -90,7 +90,10 @@ test.each(MODELS)("%s: the run goes on when worker and harness were killed", asy
   )
 })
 
-/** With our hook or plugin, in the middle of the work; Codex takes no hook of a launch, so there at the end. */
+/**
+ * Through Meridian's hook or plugin, the user's words arrive in the middle of the work. Codex takes no hook at launch, so
+ * there they arrive at the end.
+ */
 const TOOLS: Readonly<Record<"claude" | "opencode", string>> = { claude: "Bash", opencode: "bash" }
 
 test.each(["claude", "opencode"] as const)(
@@ -112,7 +115,7 @@ test.each(["claude", "opencode"] as const)(
         const folder = join(scene.project, ".meridian/.spaces/s1/runs/r1")
         const events = join(folder, "events.jsonl")
         await questionArrived(provider)
-        // OpenCode tells of a call when it has ended.
+        // OpenCode reports a call when it has ended.
         if (name === "claude")
           await until(() => existsSync(events) && readFileSync(events, "utf8").includes("tool.started"))
         await meridian("run", "send", "r1", "--space", "s1", words)

@@ -1,4 +1,4 @@
-/** The three real CLIs in worktrees, each with a check that is red first: it is told so, goes on, and is verified. */
+/** The three real CLIs in worktrees, each with a check that fails first. The agent is told, continues, and is verified. */
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** The real Claude Code, offline, through our plans and parser. */
+/** The real Claude Code, offline, through Meridian's plans and parser. */
 import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"

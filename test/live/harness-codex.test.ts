@@ -1,4 +1,4 @@
-/** The real Codex, offline, through our plans and parser. */
+/** The real Codex, offline, through Meridian's plans and parser. */
 import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -95,7 +95,7 @@ test.each([
   const cmd = `echo near > ${near}; echo far > ${far}`
   const run = await scene.run([{ tools: [{ name: "exec_command", input: { cmd } }] }, { text: "Done." }], {
     permission,
-    // The scene itself lies in the folder for temporary files, which the sandbox would leave open.
+    // The scene is in the folder for temporary files, which the sandbox would leave writable.
     params: [
       "-c",
       "sandbox_workspace_write.exclude_slash_tmp=true",
@@ -111,7 +111,7 @@ test.each([
   ["auth", "authentication", false],
   ["rate-limit", "rate_limit", true],
   ["overloaded", "overload", true],
-  // Codex tells a status of 500 as "high demand".
+  // Codex reports status 500 as "high demand".
   ["server", "overload", true],
   ["context-overflow", "context_overflow", false],
 ] as const)("a provider that fails with %s is %s", async (error, failure, transient) => {

@@ -1,4 +1,4 @@
-/** The shipped command with the real harnesses: what seed 002 promises, seen from outside and by the provider. */
+/** The shipped command with the real harnesses: what seed 002 promises, seen from outside and from the provider. */
 import type { ScriptStep } from "@meridian/engine/script"
 import type { JsonObject } from "@meridian/protocol"
 import type { ScriptedProvider } from "@meridian/testkit"
@@ -13,7 +13,7 @@ const MODELS: readonly (readonly [RealName, string])[] = [
   ["opencode", "fake/small"],
 ]
 
-/** How each of them is asked to run a command. */
+/** How each harness is asked to run a command. */
 const SHELL: Readonly<
   Record<RealName, (command: string) => { readonly name: string; readonly input: JsonObject }>
 > = {

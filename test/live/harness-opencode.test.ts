@@ -1,4 +1,7 @@
-/** The real OpenCode, offline, through our plans and parser. Each start costs seconds: the rest is in harness-meridian. */
+/**
+ * The real OpenCode, offline, through Meridian's plans and parser. Each start costs seconds, so the rest is in
+ * harness-meridian.
+ */
 import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -92,7 +95,7 @@ test("an interactive launch carries its instructions in the configuration", asyn
     scratch: scene.project,
     instructions: "RULE-THREE: stay calm.",
   })
-  // A headless run leaves the file of a conversation behind; under another name it is a person's own, and is read.
+  // A headless run leaves out the file of a conversation. Under another name, the file is the user's own and is read.
   const [file] = plan.files
   const path = join(scene.project, "standing.md")
   writeFileSync(path, file?.content ?? "")

@@ -1,5 +1,5 @@
 /**
- * A real CLI in a world of its own: private home, a project with one file, and a scripted provider on loopback as its only
+ * A real CLI in an isolated world: private home, a project with one file, and a scripted provider on loopback as its only
  * model. Everything goes through the plans and parsers of the adapter.
  */
 import { execFileSync } from "node:child_process"
@@ -27,7 +27,7 @@ export interface LiveScene {
     request?: Partial<LaunchRequest>,
     options?: Partial<RunPlanOptions>,
   ) => Promise<LiveRun>
-  /** A provider with this script for as long as the work lasts, at the address the environment and params name. */
+  /** Runs a provider with this script during the work, at the address that the environment and params name. */
   readonly provide: <Result>(
     script: readonly ScriptStep[],
     work: (provider: ScriptedProvider) => Promise<Result>,
@@ -36,11 +36,11 @@ export interface LiveScene {
 }
 
 export interface LiveRun extends PlannedRun {
-  /** Bodies of the requests that were this conversation's own, as text. */
+  /** The request bodies of this conversation only, as text. */
   readonly asked: readonly string[]
 }
 
-/** Asked beside the conversation: titles of sessions. They are answered, and do not use up steps. */
+/** Side requests, such as titles of sessions. They get an answer and use up no step. */
 const SIDE_REQUESTS: readonly ScriptStep[] = [
   { when: { system: "title generator" }, repeat: true, text: "Title", label: "side" },
 ]
@@ -55,13 +55,13 @@ export const liveScene = async (name: RealName): Promise<LiveScene> => {
   mkdirSync(join(root, ".codex"))
   writeFileSync(join(project, "README.md"), "# lab\n")
   execFileSync("git", ["init", "-q", project])
-  // One port for all providers of the scene: sessions remember where their model was.
+  // One port for all providers of the scene: sessions remember the address of their model.
   const { port, close } = await startScriptedProvider()
   await close()
   const url = `http://127.0.0.1:${port}`
   const environment = { ...quietEnvironment(root), ...SETTINGS[name].environment(url) }
   const params = SETTINGS[name].params(url)
-  // The same for launches that nobody gives params to: pairs of `-c key=value` are lines of its configuration.
+  // The same for launches without params: each `-c key=value` becomes a line of the configuration.
   const lines = params.filter((word) => word.includes("=")).map((word) => word.replace(/=(.*)$/, ' = "$1"'))
   writeFileSync(
     join(root, ".codex/config.toml"),
@@ -108,7 +108,7 @@ export const liveScene = async (name: RealName): Promise<LiveScene> => {
   }
 }
 
-/** Resolves when the model was asked something that is not a side request; a held answer can be released then. */
+/** Resolves when the model gets a request that is not a side request. A held answer can be released then. */
 export const questionArrived = async (provider: ScriptedProvider): Promise<void> => {
   for (let n = 1; (await provider.arrived(n)).turn === "side"; n += 1);
 }

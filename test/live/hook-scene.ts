@@ -37,7 +37,7 @@ export interface HookScene {
   readonly meridian: (...args: readonly string[]) => Promise<Ended>
   /** A file of the project. */
   readonly write: (path: string, text: string) => void
-  /** Requests that the step of this label answered, as one text each. */
+  /** The requests answered by the step with this label, each as one text. */
   readonly texts: (label: string) => readonly string[]
   readonly close: () => Promise<void>
 }
@@ -90,7 +90,7 @@ export const openHookScene = async (
   }
 }
 
-/** All texts of a request, unescaped, whatever its format. */
+/** All texts of a request, unescaped, in any format. */
 const bodyOf = ({ body }: RecordedRequest): string => textsIn(body).join("\n")
 
 const textsIn = (value: unknown): readonly string[] => {

@@ -1,4 +1,4 @@
-/** The short run of bench/hosts: the same tale, two compactions in a row, in each of the real programs. */
+/** The short run of bench/hosts: the same story with two compactions in a row, in each real program. */
 import { expect, test } from "vitest"
 
 import { claude } from "../../bench/hosts/claude.ts"

@@ -1,6 +1,6 @@
 /**
- * The real coding agents, at exact versions, in a folder of this checkout. Nothing global is read or written: the caches
- * of npm apart, removing `node_modules` removes them. Installing twice costs one file read.
+ * The real coding agents, at exact versions, in a folder of this checkout. Apart from npm's caches, nothing global is read
+ * or written, and removing `node_modules` removes them. Installing again costs one file read.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -9,7 +9,7 @@ import { dirname, join, resolve } from "node:path"
 interface Installable {
   readonly npm: string
   readonly version: string
-  /** What its install script does, run by us: npm runs none of the others. */
+  /** The work of its install script, done here: npm runs no install scripts. */
   readonly prepare?: readonly [folder: string, script: string]
 }
 
@@ -35,7 +35,7 @@ export const versionOf = (name: Harness): string => INSTALLABLE[name].version
 
 const ROOT = resolve(import.meta.dirname, "../../node_modules/.cache/harnesses")
 
-/** The absolute path of the program, installed first when this checkout does not have that version yet. */
+/** The absolute path of the program. Installs it first when this checkout lacks that version. */
 export const installHarness = (name: Harness): string => {
   const wanted: Installable = INSTALLABLE[name]
   const folder = join(ROOT, name)
@@ -61,8 +61,8 @@ export const installHarness = (name: Harness): string => {
 export const HARNESS_PATH = `${dirname(process.execPath)}:${join(ROOT, "codex/helpers")}:/usr/bin:/bin`
 
 /**
- * Codex starts itself again by this name inside of a sandbox that an older bubblewrap of the system makes. It puts the name
- * on the search path itself, but not where its home lies among temporary files, as it does in our tests.
+ * Inside the sandbox of an older system bubblewrap, Codex starts itself again by this name. It puts the name on the search
+ * path itself, except when its home is among temporary files, as in these tests.
  */
 const linkSandbox = (folder: string): void => {
   const [program] = globSync("node_modules/@openai/codex-*/vendor/*/bin/codex", { cwd: folder })

@@ -23,7 +23,7 @@ interface Answer {
   readonly isError?: boolean
 }
 
-/** The server does not inherit the environment of the inspector: every variable is passed by hand. */
+/** The server does not inherit the inspector's environment, so every variable is passed explicitly. */
 const inspect = async (...words: readonly string[]): Promise<Answer> => {
   const path = `${dirname(scene.binary)}:${scene.environment["PATH"]}`
   const variables = Object.entries({ ...scene.environment, PATH: path }).flatMap(([key, value]) => [
@@ -32,7 +32,7 @@ const inspect = async (...words: readonly string[]): Promise<Answer> => {
   ])
   const args = ["--cli", ...variables, process.execPath, MERIDIAN, "serve", ...words]
   const options = { cwd: scene.project, env: { ...scene.environment, PATH: path }, timeout: 60_000 }
-  // It exits with an error when the tool answers with one; the answer is on stdout all the same.
+  // The inspector exits with an error when the tool answers with one. The answer is on stdout anyway.
   const stdout = await new Promise<string>((resolve) => {
     execFile(inspector, args, options, (_, text) => resolve(text))
   })

@@ -1,4 +1,4 @@
-/** The shipped `meridian`, as a person or an agent calls it. */
+/** The shipped `meridian`, as a user or an agent calls it. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { dirname, join } from "node:path"

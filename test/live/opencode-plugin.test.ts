@@ -40,7 +40,7 @@ const small = { input: 800, output: 20 }
 const overflowing = { input: 7900, output: 20 }
 const side = [
   { label: "title", when: { system: "title generator" }, repeat: true, text: "A title", usage: small },
-  // A summariser that keeps nothing at all.
+  // A summariser that keeps nothing.
   {
     label: "summary",
     when: { system: "^You are a context summarization agent" },
@@ -144,14 +144,14 @@ test("two automatic compactions in a row: the summariser gets the brief, the nex
 
   expect(addedSystem(labelled(opencode, "title")[0])).toBe("")
   expect(addedSystem(labelled(opencode, "read")[0])).not.toContain("typescript.md")
-  // The file read in the middle of the turn activates its rule at the next request.
+  // The file read in the middle of the turn activates its rule in the next request.
   expect(addedSystem(labelled(opencode, "first overflow")[0])).toContain("## typescript.md")
   const summaries = labelled(opencode, "summary")
   expect(summaries).toHaveLength(2)
   for (const request of summaries) expectBrief(request)
   for (const label of ["after first", "second overflow", "after second"])
     expectPinned(labelled(opencode, label)[0])
-  // Nothing that was sent is changed between two compactions: a prompt cache keeps all of it.
+  // Between two compactions, nothing already sent changes, so a prompt cache keeps all of it.
   const [earlier, later] = ["after first", "second overflow"].map((label) =>
     JSON.stringify(labelled(opencode, label).map(messagesOf)[0]).slice(0, -1),
   )

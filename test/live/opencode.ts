@@ -1,6 +1,6 @@
 /**
- * The real OpenCode in a project of its own: private home, no network but the scripted provider on loopback, no plugin but
- * those of the project. Everything it starts is ended and everything it writes is removed by `close`.
+ * The real OpenCode in a new project: private home, no network but the scripted provider on loopback, no plugins but the
+ * project's. `close` ends everything it started and removes everything it wrote.
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
@@ -34,7 +34,7 @@ export interface Opencode {
   readonly home: string
   readonly provider: ScriptedProvider
   readonly run: (prompt: string, ...args: readonly string[]) => Promise<Finished>
-  /** `opencode serve`; the address it listens on. */
+  /** Runs `opencode serve` and returns its address. */
   readonly serve: () => Promise<string>
   readonly close: () => Promise<void>
 }

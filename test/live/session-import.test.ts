@@ -1,4 +1,4 @@
-/** What the real programs write of a session is imported: a prompt, calls, an answer, a second prompt. */
+/** Imports the sessions that the real programs write: a prompt, calls, an answer, a second prompt. */
 import { execFileSync } from "node:child_process"
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -16,7 +16,7 @@ const USAGE = { input: 1200, output: 7, cacheRead: 300 }
 const opened: LiveScene[] = []
 afterAll(() => opened.forEach((scene) => scene.close()))
 
-/** One file below a folder. */
+/** The one file below a folder. */
 const findFile = (folder: string): string => {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" })
   const found = names.find((name) => name.endsWith(".jsonl"))

@@ -1,6 +1,6 @@
 /**
- * Facts survive compactions in a project that nobody has set up: launches of Meridian bring hook or plugin along, and a
- * hook or plugin of the user works in every project. Twice in a row, with the real programs.
+ * Facts survive compactions in a project without any setup. A launch of Meridian brings its hook or plugin along, and a
+ * hook or plugin of the user works in every project. Two compactions in a row, with the real programs.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -24,7 +24,7 @@ const open = async (script: Parameters<typeof openHookScene>[0]): Promise<HookSc
   return scene
 }
 
-/** Each fact once in the first request after each compaction; no summary kept any of them. */
+/** Each fact is once in the first request after each compaction. No summary kept any of them. */
 const expectFacts = (scene: HookScene): void => {
   expect(scene.texts("summary")).toHaveLength(2)
   for (const label of ["after first", "after second"]) {

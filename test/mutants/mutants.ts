@@ -1,6 +1,7 @@
 /**
  * Mutants: small, wrong changes of the engine, each with the test that notices it. `npm run mutants` makes each change in
- * turn, runs that test, and fails when it stays green. A mutant whose text is no longer there fails `test/mutants.test.ts`.
+ * turn, runs that test, and fails when the test stays green. A mutant whose text is gone from the code fails
+ * `test/mutants.test.ts`.
  */
 export interface Mutant {
   /** What goes wrong, as a sentence. */
@@ -9,12 +10,12 @@ export interface Mutant {
   readonly file: string
   readonly from: string
   readonly to: string
-  /** The test file that dies of it, from the root. */
+  /** The test file that must fail, from the root. */
   readonly killedBy: string
 }
 
 export const MUTANTS: readonly Mutant[] = [
-  // Those that survived the audit of 0.1.
+  // The ones that survived the audit of 0.1.
   {
     says: "a run asked for during the cleanup of an interrupt joins the drain that is being interrupted",
     file: "schedule/drains.ts",

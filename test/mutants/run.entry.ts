@@ -1,7 +1,7 @@
 /**
- * Makes each mutant in turn, runs the test that must notice it, and puts the file back. Only a test that says what is wrong
- * has killed it: running out of time does not count. `npm run mutants -- 3 7` tries some of them by number. Nothing else may
- * work in this checkout meanwhile.
+ * Makes each mutant in turn, runs the test that must notice it, and restores the file. A test kills a mutant only by naming
+ * the fault; running out of time does not count. `npm run mutants -- 3 7` runs mutants 3 and 7. Do no other work in this
+ * checkout while it runs.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -37,7 +37,7 @@ const judge = ({ file, from, to, killedBy }: Mutant): Verdict => {
   }
 }
 
-/** A test that only ran out of time may do so on a busy machine too, and one that never ran has noticed nothing. */
+/** A test may also run out of time because the machine is busy, and a test that never ran has noticed nothing. */
 const verdictOf = (): Verdict => {
   const messages = existsSync(report) ? failuresIn(readFileSync(report, "utf8")) : []
   if (messages.length === 0) return "BROKEN"

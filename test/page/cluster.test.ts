@@ -1,4 +1,4 @@
-/** Two servers on one database: the page of the second shows that a session comes over when the first is killed. */
+/** Two servers on one database. When the first is killed, the page of the second shows its session coming over. */
 import { createClient } from "@meridian/server/client"
 import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 import type { Browser } from "playwright-core"

@@ -1,4 +1,4 @@
-/** Nothing a model, a file or a name says reaches the document as anything but plain text. */
+/** Nothing that a model, a file or a name contains reaches the document except as plain text. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-/** A colour, a title of the terminal, a bell, and a mark that turns the writing. */
+/** A colour, a terminal title, a bell, and a mark that reverses the writing direction. */
 const WICKED = "\u001b[31mred\u001b]0;owned\u0007\u0007 \u202egpj.exe"
 const OBEYED = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u
 

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 
 import { openEngine } from "@meridian/engine"
-/** A session that was held in another harness, looked at in the page. */
+/** A session of another harness, shown in the page. */
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 

@@ -75,7 +75,7 @@ test("a chat in a host shows what its compactions lost and what was put back", a
   const { page } = scene
   await page.getByRole("link", { name: "Spaces" }).click()
   await page.getByRole("link", { name: /feature-auth/ }).click()
-  // The chat without a session of its own has nothing to show.
+  // The chat without a session has nothing to show.
   await page.getByText("Compactions", { exact: true }).click()
   await page.getByText("3 of 4 facts are there").waitFor()
   await page.getByText("Lost: 1").click()

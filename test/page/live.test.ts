@@ -109,7 +109,7 @@ test("many tabs on one server all load: those nobody looks at keep no connection
   })
   const { page, http } = scene
   await page.getByText("live", { exact: true }).waitFor()
-  // Headless browsers hide no tab by themselves.
+  // Headless browsers never hide a tab on their own.
   const hide = (isHidden: boolean) =>
     page.evaluate(`{
       Object.defineProperty(document, "hidden", { configurable: true, get: () => ${isHidden} })

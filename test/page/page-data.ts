@@ -1,4 +1,4 @@
-/** What the sessions and spaces of the tests hold, and how a test looks at them. */
+/** The sessions and spaces of the tests, and how a test looks at them. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -12,7 +12,7 @@ import { createEventReader } from "../../packages/engine/src/store/sqlite/events
 import { createProjector } from "../../packages/engine/src/store/sqlite/projector.ts"
 import type { HttpScene } from "../http-scene.ts"
 
-/** Markup in a title, in what a tool wrote and in what the model said. */
+/** Markup in a title, in a tool's output and in the model's words. */
 export const HOSTILE = `<img src=x onerror="document.title='owned'">`
 export const SUMMARY = "Goal: fix the parser. The failing case is a quote at the end of a line."
 
@@ -88,7 +88,7 @@ const turn = (number: number): readonly DurableEvent[] => [
   },
 ]
 
-/** As `meridian` leaves it on disk. */
+/** Writes the files of a space as `meridian` leaves them. */
 export const writeSpace = async ({ stateRoot }: HttpScene): Promise<void> => {
   const space = join(stateRoot, ".spaces", "s1")
   mkdirSync(join(space, "runs", "r1"), { recursive: true })

@@ -12,9 +12,9 @@ import { openHttpScene, type HttpScene } from "../http-scene.ts"
 export interface PageScene extends AsyncDisposable {
   readonly http: HttpScene
   readonly page: Page
-  /** What the browser complained about: errors of scripts, of the console and of the content security policy. */
+  /** The browser's complaints: errors of scripts, of the console and of the content security policy. */
   readonly complaints: readonly string[]
-  /** Every address that was asked for. */
+  /** Every address requested. */
   readonly asked: readonly string[]
   readonly screenshot: (name: string) => Promise<void>
 }
@@ -48,11 +48,11 @@ export const openPageScene = async (
     readonly answers?: readonly Answer[]
     readonly permissions?: readonly PermissionRule[]
     readonly context?: BrowserContextOptions
-    /** Before the page is opened. */
+    /** Runs before the page opens. */
     readonly prepare?: (http: HttpScene) => Promise<void>
     readonly fragment?: string
     readonly hostCompactions?: NonNullable<ServeHttpOptions["hostCompactions"]>
-    /** Of another project than the scene's own. */
+    /** The world of another project than the scene's. */
     readonly world?: ServeHttpOptions["world"]
   } = {},
 ): Promise<PageScene> => {

@@ -71,7 +71,7 @@ test("a session opens at its end, whatever the heights of its rows turn out to b
   const COUNT = `Number(${FEED}.querySelector("article").getAttribute("aria-setsize"))`
   await page.getByRole("article", { name: "Answer" }).last().waitFor()
   await until(page, `${DISTANCE} <= 1 && ${FEED}.scrollTop > 0`)
-  // Whoever scrolls up stays there, though the session goes on.
+  // A user who scrolls up stays there, though the session goes on.
   await feed.hover()
   await page.mouse.wheel(0, -400)
   await until(page, `${DISTANCE} > 300`)
@@ -81,7 +81,7 @@ test("a session opens at its end, whatever the heights of its rows turn out to b
   expect(await page.evaluate(`${DISTANCE} > 300`)).toBe(true)
 })
 
-/** The page's own policy forbids to wait inside it for what a text says. */
+/** The page's own policy forbids waiting inside it for a condition given as text. */
 const until = async (page: Page, condition: string): Promise<void> => {
   while ((await page.evaluate(condition)) !== true);
 }
@@ -152,7 +152,7 @@ test.each(["light", "dark"] as const)(
     await page.getByRole("link", { name: /feature-auth/ }).click()
     await page.getByRole("treegrid").waitFor()
     expect(await isTooWide()).toBe(false)
-    // The tree with its costs is there without moving it sideways.
+    // The tree and its costs are visible without scrolling sideways.
     expect(
       await page.evaluate<boolean>(
         "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.table'))",
@@ -184,7 +184,7 @@ test("everything that can be used or read has a name, in the dark as well", asyn
   expect(await unnamed(page)).toEqual([])
 })
 
-/** Presses Tab until what has the focus has this name. */
+/** Presses Tab until the focused element has this name. */
 const tabTo = async (page: Page, name: RegExp): Promise<void> => {
   for (let times = 0; times < 60; times += 1) {
     await page.keyboard.press("Tab")
@@ -193,18 +193,18 @@ const tabTo = async (page: Page, name: RegExp): Promise<void> => {
   throw new Error(`Tab never reaches ${name}`)
 }
 
-// As text: this program knows nothing of documents.
+// As text: this program has no DOM types.
 const focused = (page: Page): Promise<string> =>
   page.evaluate<string>(
     'document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? ""',
   )
 
-/** Of the row that has the focus. */
+/** The position of the focused row. */
 const place = (page: Page): Promise<string | null> =>
   page.evaluate<string | null>('document.activeElement?.getAttribute("aria-posinset")')
 const last = (page: Page) => page.locator("[data-row]").last().getAttribute("aria-setsize")
 
-/** Roles that need a name and have none, from the browser's own accessibility tree. */
+/** Elements whose role needs a name and that have none, from the browser's own accessibility tree. */
 const unnamed = async (page: Page): Promise<readonly string[]> => {
   const session = await page.context().newCDPSession(page)
   const { nodes } = await session.send("Accessibility.getFullAXTree")

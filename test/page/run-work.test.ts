@@ -51,7 +51,7 @@ verifies("page.run-work", async () => {
   ])
   await changes.getByText("<script>alert(1)</script>").waitFor()
   await scene.screenshot("run-changes")
-  // From the keyboard: a number, its neighbour, a comment, and back.
+  // With the keyboard: a line number, its neighbour, a comment, and back.
   await hunks.first().getByRole("button", { name: "Comment on line 1", exact: true }).focus()
   await page.keyboard.press("ArrowDown")
   await page.keyboard.press("Enter")
@@ -59,7 +59,7 @@ verifies("page.run-work", async () => {
   expect(await seriousProblems(page)).toEqual([])
   await page.keyboard.press("Escape")
   await page.getByRole("textbox", { name: /Comment on/ }).waitFor({ state: "detached" })
-  // Thrown away only when that was meant.
+  // Discarded only after confirmation.
   await changes.getByRole("button", { name: "Discard" }).click()
   await changes.getByRole("button", { name: "Keep it" }).click()
   await changes.getByRole("button", { name: "Apply", exact: true }).click()
@@ -70,7 +70,7 @@ verifies("page.run-work", async () => {
   await changes.getByText("This work was applied.").waitFor()
   expect(repository.read("src/a.txt")).toBe(changedAt(3, 25))
   expect(await changes.getByRole("button", { name: /Apply|Discard/ }).count()).toBe(0)
-  // What it brought is still there to look at.
+  // Its changes can still be viewed.
   await changes.getByText("3 files, +3 −3").waitFor()
   await scene.screenshot("run-applied")
   expect(scene.complaints).toEqual([])

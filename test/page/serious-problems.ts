@@ -1,7 +1,7 @@
 import axe from "axe-core"
 import type { Page } from "playwright-core"
 
-/** Serious problems only: what keeps somebody from using it. */
+/** Only serious problems, which keep a user from using the page. */
 export const seriousProblems = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(axe.source)
   const found: readonly {

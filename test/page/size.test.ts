@@ -22,8 +22,8 @@ test("what is loaded before the first paint is smaller than 100 KB compressed, a
   expect(first.reduce((sum, name) => sum + gzipSync(read(name)).length, 0)).toBeLessThan(100_000)
   const files = first.map(read)
   const addresses = files.flatMap((file) => file.toString().match(/(?:https?:)?\/\/[\w-]+\.[\w.-]+/g) ?? [])
-  // The client brings addresses and types; the shapes stay on the server.
+  // The client brings addresses and types. The shapes stay on the server.
   expect(files.some((file) => file.includes("strict_object"))).toBe(false)
-  // Names of XML, and where the Markdown library wants its bugs reported: neither is ever loaded.
+  // XML namespaces, and the address for bugs of the Markdown library. Neither is ever loaded.
   expect(addresses.filter((address) => !/www\.w3\.org|github\.com/.test(address))).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** The page as a place to work: reading answers and changes, finding things, answering, without a mouse. */
+/** The page as a place to work, without a mouse: reading answers and changes, finding things, answering. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -298,7 +298,7 @@ test("spaces, runs and sign-in have no serious problem either, and the page can 
   expect(await seriousProblems(page)).toEqual([])
 })
 
-/** Stands in for the browser's own, and lets the test say whether somebody looks at the tab. */
+/** Replaces the browser's own notifications, and lets the test decide whether the tab is in view. */
 const WATCHED = `
   window.told = []
   window.isHidden = false

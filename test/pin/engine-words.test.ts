@@ -1,4 +1,4 @@
-/** Names other programs are written against. If one goes red: decide, then change it here in the same commit. */
+/** Names that other programs depend on. If a test here fails, decide, then change the name here in the same commit. */
 import { DatabaseSync } from "node:sqlite"
 
 import { decodeEvent, DURABLE_EVENTS } from "@meridian/protocol"

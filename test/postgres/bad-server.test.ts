@@ -1,4 +1,4 @@
-/** Servers that cannot be used as they are: each is told with a code and the way on, and nothing is half written. */
+/** Servers that cannot be used as they are: each gets a code and a way forward, and nothing is half written. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -28,7 +28,7 @@ const LIMITS = { limits: { leaseMs: 1_000 } }
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "meridian-hba-"))
-  // The server runs as somebody else.
+  // The server runs as another user.
   chmodSync(folder, 0o755)
   const rules = join(folder, "hba.conf")
   writeFileSync(
@@ -157,7 +157,7 @@ verifies(
 
 const YEARS_MS = 20 * 365 * 24 * 3_600_000
 
-/** A clock of its own for whoever is opened with it. */
+/** A shifted clock for one engine. */
 const clockAt = (ahead: number) => {
   const real = Context.get(Context.empty(), Clock.Clock)
   return Context.make(
@@ -194,7 +194,7 @@ verifies("cluster.clocks", async () => {
   working.open()
   await closed
   await scene.engine.sessions.wait("ses_test")
-  // The model is told that the date has changed, too.
+  // The model also learns that the date has changed.
   const said = (await conversation(scene.engine)).filter((line) => line !== "system")
   expect(said).toEqual(["user: hello", "slow: completed", "assistant: in the past"])
   await behind.close()

@@ -1,4 +1,4 @@
-/** The command on a real Postgres: conversations live on the server, and people see its nodes. */
+/** The command on a real Postgres: conversations live on the server, and users see its nodes. */
 import { join } from "node:path"
 
 import { asObject, listAt, parseObject, textAt, wordAt } from "@meridian/protocol"
@@ -109,7 +109,7 @@ test("sessions move between a file and a server, whole and once", async () => {
     "-p",
     "go on",
   )
-  // A copy that is older is brought up to date.
+  // An older copy is updated.
   expect((await scene.run("session", "copy", id, "--to", away)).stdout).toBe(`copied  ${id}\n`)
   const itself = await scene.run("session", "copy", "--all", "--from", away, "--to", away, "--move")
   expect(itself).toMatchObject({ code: 2, stdout: "" })

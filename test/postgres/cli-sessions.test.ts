@@ -1,4 +1,7 @@
-/** What reads sessions of every harness reads those of a server, too: export, search and recall, with nothing written there. */
+/**
+ * The commands that read sessions of every harness also read those of a server: export, search and recall. They write
+ * nothing there.
+ */
 import { asObject, listAt, parseObject, textAt, wordAt } from "@meridian/protocol"
 import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 import { Client } from "pg"
@@ -27,7 +30,7 @@ const idsOf = async (scene: DirectScene, ...flags: readonly string[]) =>
     (row) => wordAt(asObject(row), "session_id"),
   )
 
-/** Every row of a schema, and how often it was written to. */
+/** Every row of a schema, and how often it was written. */
 const contentOf = async (schema: string): Promise<unknown> => {
   const client = new Client({ connectionString: server })
   await client.connect()
@@ -92,12 +95,12 @@ verifies(
     expect(named).toEqual([[id, "a kingfisher", expect.stringContaining("--database")]])
     expect(await resultsOf(remote, "harrier")).toHaveLength(1)
     expect(await contentOf("searched")).toEqual(before)
-    // What is new is added, and what was deleted leaves.
+    // New content is added, and deleted content leaves.
     await say(remote, "once more")
     expect(await resultsOf(remote, "wren")).toHaveLength(1)
     expect(await remote.run("session", "delete", id, "--yes")).toMatchObject({ code: 0 })
     expect(await resultsOf(remote, "kingfisher")).toEqual([])
-    // A server that does not answer hides nothing else.
+    // A server that does not answer hides no other results.
     const nowhere = "postgres://meridian@127.0.0.1:1/meridian"
     const found = await scene.run("search", "harrier", "--database", nowhere)
     expect(found.stdout).toContain("a marsh harrier")

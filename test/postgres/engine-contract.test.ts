@@ -24,7 +24,7 @@ const run: StoreUnderTest["run"] = (effect) =>
     Effect.runPromise,
   )
 
-/** The server's answers take real time, and simulated time runs much faster meanwhile. */
+/** The server's answers take real time, and simulated time runs much faster. */
 const LEASE_MS = 60_000
 let schemas = 0
 

@@ -1,4 +1,4 @@
-/** A node that leaves ends its turns and hands its sessions over: others go on with them, and nothing is interrupted. */
+/** A node that leaves ends its turns and hands its sessions over. Other nodes continue them, and nothing is interrupted. */
 import { openEngine } from "@meridian/engine"
 import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 import { beforeAll, expect } from "vitest"

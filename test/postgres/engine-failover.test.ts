@@ -1,4 +1,6 @@
-/** Two real servers, one following the other: a failover keeps what was acknowledged, or it is noticed that it did not. */
+/**
+ * Two real servers, one following the other. A failover keeps what was acknowledged, or the engine notices that it did not.
+ */
 import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
 import { afterEach, expect, test } from "vitest"
 

@@ -1,4 +1,4 @@
-/** A write whose answer got lost, and what the second try finds. */
+/** A write whose answer was lost, and what the second attempt finds. */
 import { randomUUID } from "node:crypto"
 
 import { sharedPostgres } from "@meridian/testkit/shared-postgres"
@@ -15,7 +15,7 @@ let schema = ""
 let key = 0
 let connections: readonly Connection[] = []
 
-/** One session with nothing in it, and two connections to it. */
+/** One empty session, and two connections to it. */
 beforeEach(async () => {
   const address = readAddress(`${await sharedPostgres()}?schema=lost_${process.pid}_${Date.now()}`)
   schema = address.schema
@@ -73,7 +73,7 @@ test("a write that was stored before is stored, whoever has written or taken the
   expect(await countEvents()).toBe(2)
 })
 
-/** A write alone, and one in a group, are statements of their own. */
+/** A single write and a grouped write use different statements. */
 test.each([
   ["alone", sendInAnyCase],
   ["in a group", sendWrites],

@@ -1,6 +1,6 @@
 /**
  * Several nodes on one server: one admits what another runs, one takes over what another left, and faults lose nothing and
- * repeat nothing. MERIDIAN_FAULTS=200 makes more of them.
+ * repeat nothing. MERIDIAN_FAULTS=200 makes more faults.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"

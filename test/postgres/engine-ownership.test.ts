@@ -1,4 +1,4 @@
-/** Who owns a session, when nobody can be sure: each of these was made wrong on purpose, and its test went red. */
+/** Who owns a session when no node can be sure. Each of these cases was broken on purpose, and its test failed. */
 import { setTimeout as delay } from "node:timers/promises"
 
 import { openEngine } from "@meridian/engine"
@@ -62,7 +62,7 @@ verifies("cluster.stale-intent", async () => {
       durability: "act",
     })
     if (intent.kind !== "committed") throw new Error("it was stored")
-    // So long that somebody else may have it by now, and somebody has.
+    // Long enough for the lease to run out, and another owner has taken the session.
     yield* Effect.promise(() => asked("update stale.session set fence = fence + 1, owner = 'own_other'"))
     yield* Effect.promise(() => delay(1_100))
     return yield* Effect.match(intent.safe, { onSuccess: () => "acts", onFailure: ({ code }) => code })

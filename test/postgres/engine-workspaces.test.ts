@@ -1,4 +1,4 @@
-/** A session runs where its workspace is, and says why when that is nowhere. */
+/** A session runs on a node that has its workspace, and says why it waits when no node has it. */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 

@@ -1,4 +1,6 @@
-/** A server that leaves: not ready, its readers told where to go on, its turns ended, its sessions handed over. */
+/**
+ * A server that leaves: it is not ready, tells its readers where to continue, ends its turns and hands its sessions over.
+ */
 import { setTimeout as delay } from "node:timers/promises"
 
 import { openEngine } from "@meridian/engine"

@@ -1,6 +1,6 @@
 import { openEngine } from "@meridian/engine"
 import { sharedPostgres } from "@meridian/testkit/shared-postgres"
-/** What a session writes on one node is seen on another while it is written. */
+/** What a session writes on one node appears on another at the same time. */
 import { Client } from "pg"
 import { afterEach, beforeAll, expect, vi } from "vitest"
 

@@ -1,4 +1,4 @@
-/** As an operator would: three servers behind a small balancer, restarted one after the other, and nobody notices. */
+/** What an operator does: restarts three servers behind a small balancer, one after the other, and no client notices. */
 import { once } from "node:events"
 import { connect, createServer, type AddressInfo } from "node:net"
 import { setTimeout as delay } from "node:timers/promises"
@@ -93,7 +93,7 @@ verifies("cluster.rolling", async () => {
           })
           break
         } catch {
-          // A connection that was cut: the same prompt under the same id is stored once.
+          // The connection was cut. The same prompt under the same id is stored once.
           await delay(20)
         }
       await delay(200)

@@ -1,4 +1,7 @@
-/** What a node tells collectors and `/metrics` of the database it shares: here two servers, one of them killed in a tool. */
+/**
+ * What a node reports to collectors and `/metrics` about the database it shares. Here: two servers, one of them killed
+ * during a tool call.
+ */
 import { setTimeout as delay } from "node:timers/promises"
 
 import { createClient } from "@meridian/server/client"
@@ -43,7 +46,7 @@ verifies("cluster.telemetry", async () => {
   const there = createClient({ url: second.url, token: second.token })
   while (!(await there.sessions.messages({ sessionID })).items.some((each) => each.type === "assistant"))
     await delay(50)
-  // Nobody has its workspace: it waits.
+  // No node has its workspace, so it waits.
   await there.sessions.create({ id: "ses_lost", location: { directory: "app", workspace: "elsewhere" } })
   await there.sessions.prompt({ sessionID: "ses_lost", prompt: { text: "hello" } })
   await first.end("SIGKILL")

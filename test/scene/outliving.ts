@@ -1,4 +1,4 @@
-/** The shipped command with a pretend Claude in a folder of its own, and signals for everything it has started. */
+/** The shipped command with a pretend Claude in a new folder, and signals for every process it started. */
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -9,7 +9,7 @@ import { document, emptyFolder, meridian, SEARCH_PATH, type Ran } from "../e2e/c
 import { processesOf } from "./spaces.ts"
 
 export interface Wish extends PretendBehaviour {
-  /** It never answers. */
+  /** The harness never answers. */
   readonly hold?: boolean
   readonly env?: Readonly<Record<string, string>>
 }
@@ -21,11 +21,11 @@ export interface OutlivingScene {
   readonly claude: PretendHarness
   readonly run: (...words: readonly string[]) => Promise<Ran>
   readonly show: () => Promise<Readonly<Record<string, unknown>>>
-  /** The last status in the log of runs: looking costs nothing. */
+  /** The last status in the log of runs. Reading it has no side effects. */
   readonly status: () => string
-  /** Everything that this scene has started, by the words it was started with. */
+  /** Signals every process of this scene whose command line contains `part`. */
   readonly kill: (part: string, signal?: NodeJS.Signals) => number
-  /** How many of them are there. */
+  /** The number of such processes. */
   readonly count: (part: string) => number
 }
 
@@ -54,7 +54,7 @@ export const openOutliving = ({ hold = false, env: more = {}, ...behaviour }: Wi
     return found.length
   }
   onTestFinished(() => {
-    // A supervisor may have started another one in the moment before it was killed itself.
+    // A supervisor may have started another just before it was killed.
     for (let round = 0; round < 100 && kill("") > 0; round += 1);
     rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   })
@@ -90,11 +90,11 @@ const signal = (pid: number, by: NodeJS.Signals): void => {
   try {
     process.kill(pid, by)
   } catch {
-    // Gone already.
+    // The process is already gone.
   }
 }
 
-/** Waits for what a process does in its own time; the test's own limit ends a wait that is in vain. */
+/** Waits for another process. The test's time limit ends a wait that never succeeds. */
 export const until = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 50))
 }
@@ -107,7 +107,7 @@ export const ended = async (
   return await scene.show()
 }
 
-/** Nobody is left to write it down: a command does, when it looks. */
+/** No process is left to record the loss. The next command records it. */
 export const lost = async (scene: OutlivingScene): Promise<Readonly<Record<string, unknown>>> => {
   for (;;) {
     const shown = await scene.show()

@@ -1,4 +1,4 @@
-/** A scene (`spaces.ts`) whose project is a real repository, and what tests ask of one. */
+/** A scene (`spaces.ts`) whose project is a real repository, with helpers for it. */
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { onTestFinished } from "vitest"
 
 import { openScene, type Answer, type CallOptions, type Document, type Scene } from "./spaces.ts"
 
-/** What a server over the project of the scene is given, as `meridian serve --http` there would be. */
+/** What `meridian serve --http` gives a server over the scene's project. */
 export const serveWorld = ({ env, project }: RepositoryScene): ServeHttpOptions["world"] => ({
   env,
   cwd: project,
@@ -24,7 +24,7 @@ export const serveWorld = ({ env, project }: RepositoryScene): ServeHttpOptions[
 })
 
 export interface RepositoryScene extends Scene {
-  /** Git in the project, as the user. Without its last line break. */
+  /** Runs git in the project, as the user. Returns the output without its last line break. */
   readonly git: (...words: readonly string[]) => string
   readonly gitIn: (folder: string, ...words: readonly string[]) => string
   /** Writes files, relative to the project, and commits them. */
@@ -38,7 +38,7 @@ export interface RepositoryScene extends Scene {
     options?: CallOptions,
     does?: string,
   ) => Promise<Answer>
-  /** Everything of the checkout but git's objects and logs: equal when nobody touched it. */
+  /** A digest of the checkout without git's objects and logs: equal when nothing changed. */
   readonly checkout: () => string
 }
 
@@ -65,7 +65,7 @@ export const openRepositoryScene = (
   git("init", "--quiet", "--initial-branch=main")
   git("config", "user.name", "Somebody")
   git("config", "user.email", "somebody@example.org")
-  // The state of the project is nobody's work.
+  // Meridian's state in the project is not part of the work.
   writeFileSync(join(scene.project, ".git/info/exclude"), ".meridian/\n")
   const commit = (some: Readonly<Record<string, string>>, message = "more"): string => {
     write(some)
@@ -101,7 +101,9 @@ const readIfThere = (path: string): string | undefined => {
   }
 }
 
-/** Of git's own folder: HEAD, index and the branches of the user. What we keep there (our refs, worktrees) may change. */
+/**
+ * The user's part of git's folder: HEAD, index and branches. What Meridian keeps there (its refs, worktrees) may change.
+ */
 const digestOf = (project: string): string => {
   const hash = createHash("sha256")
   const visit = (path: string): void => {

@@ -1,6 +1,6 @@
 /**
- * Tests of what a sandbox holds back. A machine without one has nothing to hold back: there the same test proves that a sandbox
- * is refused rather than promised. `tools/install-bubblewrap.sh` brings one; `.ci/run` calls it.
+ * Tests of what a sandbox holds back. On a machine without one, the same test proves that Meridian refuses the sandbox
+ * instead of promising it. `tools/install-bubblewrap.sh` installs one; `.ci/run` calls it.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
@@ -13,7 +13,7 @@ import { verifies } from "../verifies.ts"
 import { openRepositoryScene, type RepositoryScene } from "./repository.ts"
 import { codeOf, openScene, type Scene } from "./spaces.ts"
 
-/** Tried out as the product does, and by nothing of it. */
+/** Tries bubblewrap as the product does, without the product's code. */
 export const canSandbox =
   spawnSync(
     "bwrap",
@@ -36,7 +36,7 @@ const refuses = async (): Promise<void> => {
   scene.close()
 }
 
-/** Everything on PATH but bubblewrap. */
+/** A PATH with everything but bubblewrap. */
 export const withoutBubblewrap = (scene: Scene): Readonly<Record<string, string>> => {
   const bin = join(scene.bin, "..", "without")
   mkdirSync(bin)
@@ -45,7 +45,7 @@ export const withoutBubblewrap = (scene: Scene): Readonly<Record<string, string>
       try {
         if (name !== "bwrap") symlinkSync(join(folder, name), join(bin, name))
       } catch {
-        // The first that has a name wins, as on PATH.
+        // The first folder with a name wins, as on PATH.
       }
     }
   return { PATH: [scene.bin, bin].join(delimiter) }
@@ -59,14 +59,14 @@ const namesIn = (folder: string): readonly string[] => {
   }
 }
 
-/** Its pretend harnesses write down beside themselves how they were called: the user leaves that folder writable. */
+/** The pretend harnesses write their calls to a file in their own folder, so the user makes that folder writable. */
 export const openSandboxScene = (more = ""): RepositoryScene => {
   const scene = openRepositoryScene()
   configure(scene, `[sandbox]\nwritable = ["${scene.bin}"]\n${more}`)
   return scene
 }
 
-/** The user's own configuration. */
+/** Writes the user's own configuration. */
 export const configure = (scene: Scene, toml: string): void => {
   const folder = join(scene.env["HOME"] ?? "", ".config/meridian")
   mkdirSync(folder, { recursive: true })

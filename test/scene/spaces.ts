@@ -1,6 +1,6 @@
 /**
- * A project in a temporary folder with pretend harnesses on its PATH, and the operations of spaces called on it: in this
- * process (fast), or in one of their own (`spaces.entry.ts`) that can be killed.
+ * A project in a temporary folder with pretend harnesses on its PATH, and the operations of spaces on it. They run in this
+ * process (fast), or in a separate one (`spaces.entry.ts`) that can be killed.
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
@@ -36,18 +36,18 @@ export interface Answer {
 
 export interface Scene {
   readonly project: string
-  /** First on PATH. */
+  /** The first folder on PATH. */
   readonly bin: string
   readonly env: Readonly<Record<string, string>>
   readonly harness: (as: PretendName, behaviour?: PretendBehaviour) => PretendHarness
   /** Calls an operation in this process. Fields by their wire names. */
   readonly call: (name: string, values?: Document, options?: CallOptions) => Promise<Answer>
-  /** The same in a process of its own. */
+  /** The same in a separate process. */
   readonly start: (name: string, values?: Document, options?: CallOptions) => RunningCall
   /** A file of the state: `scene.state("s1/runs.jsonl")`. */
   readonly state: (path: string) => string
   readonly events: (path: string) => readonly Document[]
-  /** Every path under the state root with its content: two snapshots are equal when nothing was touched. */
+  /** Every path under the state root with its content. Two snapshots are equal when nothing changed. */
   readonly snapshot: () => Readonly<Record<string, string>>
   readonly close: () => void
 }
@@ -74,7 +74,7 @@ export interface RunningCall {
   }>
 }
 
-/** Stands for what a terminal or another process sends. */
+/** Replaces the signals of a terminal or another process. */
 export interface Signals {
   readonly send: (signal: SignalName) => void
   readonly attach: (listener: (signal: SignalName) => void) => () => void
@@ -94,7 +94,7 @@ export const openSignals = (): Signals => {
 const ENTRY = join(import.meta.dirname, "spaces.entry.ts")
 const PROGRAM: World["program"] = [process.execPath, "--conditions=meridian-source", ENTRY]
 
-/** `program` is what `start` and background workers run: the entry beside this file, or a bundle of it. */
+/** `program` is what `start` and background workers run: the entry in this folder, or a bundle of it. */
 export const openScene = (program: World["program"] = PROGRAM): Scene => {
   const home = mkdtempSync(join(tmpdir(), "scene-"))
   const project = join(home, "project")
@@ -107,7 +107,7 @@ export const openScene = (program: World["program"] = PROGRAM): Scene => {
     HOME: home,
     CODEX_HOME: join(home, ".codex"),
     XDG_DATA_HOME: join(home, ".local/share"),
-    // Dead runs stay dead: what carries them on has tests of its own.
+    // Dead runs stay dead. Other tests cover the supervisor that resumes them.
     MERIDIAN_SUPERVISOR: "off",
   }
   const root = join(project, ".meridian", ".spaces")
@@ -248,7 +248,7 @@ const startEntry = (
   return { child, ended }
 }
 
-/** Waits until it holds, without a guess how long that takes; the test's own timeout is the bound. */
+/** Waits until the condition holds, with no limit but the test's own. */
 export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await holds())) await sleep(15)
 }
@@ -268,7 +268,7 @@ export const readLines = (file: string): readonly Document[] =>
         .map((line) => JSON.parse(line) as Document)
     : []
 
-/** Everything that was started for this scene and still lives: only its processes have this home. */
+/** All living processes of this scene. Only they have this home. */
 export const processesOf = (home: string): readonly number[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

@@ -1,8 +1,8 @@
 /**
- * Goal: whatever sources, providers, people and crashes do, the model is shown one baseline that is true to what was told,
- * one checkpoint at most, the pending prompt word for word, and no native data from before a boundary.
- * Method: seeded walks over a real engine on a real file; each request is checked, and at the end the log is.
- * Replay one walk with MERIDIAN_SIM_SEED=n; more of them with MERIDIAN_SIM_WALKS=n.
+ * Goal: whatever sources, providers, users and crashes do, the model sees one baseline that is true to the log, at most one
+ * checkpoint, the pending prompt word for word, and no native data from before a boundary. Method: seeded walks over a real
+ * engine on a real file. Each request is checked, and the log at the end. MERIDIAN_SIM_SEED=n replays one walk;
+ * MERIDIAN_SIM_WALKS=n makes more.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -51,7 +51,7 @@ const checkRequest = (request: ScriptRequest, pending: string): void => {
   expect(
     real.some((message) => JSON.stringify(message.content).includes(JSON.stringify(pending).slice(1, -1))),
   ).toBe(true)
-  // The turn kept beside a checkpoint was made before it: its signatures belong to a prefix that is gone.
+  // The turn kept next to a checkpoint is older than it: its signatures belong to a prefix that is gone.
   if (checkpoint >= 0)
     expect(JSON.stringify(prompt[checkpoint + 2] ?? "").includes("crossing-signature")).toBe(false)
 }
@@ -68,7 +68,7 @@ const walk = async (seed: number): Promise<void> => {
     if (request.lastText.endsWith("Write the checkpoint now."))
       return random.chance(0.3) ? { error: "server" } : { text: `## Objective\n- walk ${seed}` }
     turns += 1
-    // Thrown in here it would be a provider's failure like any other, and nobody would see it.
+    // An error thrown here would look like a provider's failure, and the test would miss it.
     try {
       checkRequest(request, pending)
     } catch (cause) {
@@ -143,7 +143,7 @@ const walk = async (seed: number): Promise<void> => {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The log itself: no gap, every compaction ended, the snapshot equals the fold of what was told. */
+/** The log itself: no gap, every compaction ended, and the snapshot equals the fold of the events. */
 const checkLog = async (engine: Engine): Promise<void> => {
   let seq = 0
   const open = new Set<string>()

@@ -1,6 +1,6 @@
 /**
  * One simulated world: a database, several sessions that each take a random walk, and a fate that kills, freezes, closes
- * and reopens the engine under them. A simple model of what was confirmed says what must be true at the end.
+ * and reopens the engine under them. A simple model of what was confirmed decides what must be true at the end.
  */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -15,7 +15,7 @@ import { createRandom, type Random } from "./random.ts"
 
 export const WALKS_PER_WORLD = 20
 const ROUNDS = 9
-/** How often a verb of a store that fails does. */
+/** How often a call of a failing store fails. */
 const FAILURES = 0.004
 const PENDING = 5
 
@@ -25,11 +25,11 @@ interface Walker {
   readonly random: Random
   readonly receipts: Map<string, Receipt>
   readonly cancelled: Set<string>
-  /** Refused to be cancelled: must be promoted or cancelled already. */
+  /** Inputs that could not be cancelled: they must be promoted or cancelled already. */
   readonly gone: Set<string>
-  /** Forks that were confirmed. */
+  /** Confirmed forks. */
   readonly forks: Set<string>
-  /** The last sequence a tail has shown; the next tail goes on behind it. */
+  /** The last sequence a tail has shown. The next tail starts after it. */
   seen: number
   names: number
 }
@@ -42,11 +42,11 @@ interface Running {
 export interface Walked {
   readonly broken: readonly string[]
   readonly deaths: number
-  /** Every event of every session, as it was stored. */
+  /** Every event of every session, as stored. */
   readonly log: string
 }
 
-/** `base`: where the world lies, and nothing else; its name is part of what is logged. */
+/** `base` decides where the world is, and nothing else. Its name is part of the log. */
 export const walkWorld = async (
   seed: number,
   base: string,
@@ -57,7 +57,7 @@ export const walkWorld = async (
   const places = ["one", "two"].map((name) => join(base, name))
   for (const place of places) mkdirSync(place)
   const file = join(base, "engine.sqlite")
-  // What a store does by chance must not change what its users do by chance.
+  // The store's chance must not change the chance of its users.
   const luck = createRandom(seed * 13)
   const machine = createMachine({
     chance: luck.next,
@@ -115,7 +115,7 @@ export const walkWorld = async (
       await pause(dice.below(4))
       await life.reach()
       const reply = calm ? calmReply(body) : randomReply(dice)
-      // All of it at once, as most answers come, or piece by piece.
+      // The whole answer at once, as most come, or piece by piece.
       return dice.chance(0.5) ? reply : { ...reply, chunkMs: 0 }
     }
     const model = { provider: "scripted", contextWindow: 1_000_000, maxOutput: 8_000, script } as const
@@ -132,7 +132,7 @@ export const walkWorld = async (
       limits: { pendingInputs: PENDING, steerBatch: 2, turnsPerActivity: 4, leaseMs: 1_000 },
       retry: { attempts: 2, baseMs: 1 },
       tools: [tool("act", false), tool("fail", true), tool("careful", false), inquiring],
-      // Half of the worlds go on by themselves after a crash.
+      // Half of the worlds continue on their own after a crash.
       recovery: seed % 2 === 0 ? "continue" : "settle",
     }
   }
@@ -142,7 +142,7 @@ export const walkWorld = async (
       const life = machine.start(calm || random.chance(0.5) ? undefined : 20 + random.below(160))
       try {
         const engine = await machine.until(whileAlive(life, life.open(optionsOf(life))))
-        // A third of the worlds has an extension in it that changes, refuses and fails as it likes.
+        // A third of the worlds has an extension that changes, refuses and fails at random.
         if (seed % 3 === 0) engine.extensions.add(anyExtension(createRandom(seed * 17 + deaths)))
         const location = { directory: places[0] ?? base }
         for (const { id } of walkers)
@@ -163,7 +163,7 @@ export const walkWorld = async (
     }
   }
 
-  /** A tail shows every sequence once and in order, for as long as its engine lives. */
+  /** A tail shows every sequence once and in order, as long as its engine lives. */
   const follow = ({ engine, life }: Running, walker: Walker): void => {
     const sessionID = walker.id
     let seen = walker.seen
@@ -220,7 +220,7 @@ export const walkWorld = async (
 
   if (partner !== undefined) ghosts.push(partner)
 
-  // Calm weather: everything that was confirmed must come to its end.
+  // No more faults: everything confirmed must come to its end.
   calm = true
   for (const { life } of ghosts) life.die()
   if (now.life.isDead() || random.chance(0.5)) {
@@ -257,7 +257,7 @@ const readLog = async (engine: Engine): Promise<string> => {
   return lines.join("\n")
 }
 
-/** A store that fails now and then says so; whoever asked asks again, or goes without. */
+/** A store that fails now and then says so. The caller tries again, or goes without. */
 const isBusy = (cause: unknown): boolean => cause instanceof Failure && cause.code === "DATABASE_BUSY"
 
 const unlessBusy = (cause: unknown): void => {
@@ -273,7 +273,7 @@ const patiently = async <A>(ask: () => Promise<A>): Promise<A> => {
     }
 }
 
-/** What a dead process was asked for is never answered. */
+/** A request to a dead process never gets an answer. */
 const whileAlive = <A>(life: Life, work: Promise<A>): Promise<A> =>
   Promise.race([
     work,
@@ -295,14 +295,13 @@ const pause = async (ticks: number): Promise<void> => {
   for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Words, or the value where one is asked for. */
+/** Words, or a value where one is asked for. */
 const calmReply = (body: unknown): Reply =>
   typeof body === "object" && body !== null && "mustCall" in body
     ? { tools: [{ name: "structured_output", input: { n: 1 } }] }
     : { text: "calm" }
 
-/** What a prompt may bring along. */
-/** With dice of its own: the walk is the same without it. */
+/** Uses separate dice, so the walk is the same without it. */
 const anyExtension = (dice: Random): Extension => {
   const mayFail = (): void => {
     if (dice.chance(0.1)) throw new Error("as it happens")
@@ -359,14 +358,14 @@ const randomReply = (random: Random): Reply => {
   if (choice < 0.85) return { error: "overloaded" }
   // Parks the session for a moment.
   if (choice < 0.865) return { error: { status: 429, message: "slow down", retryAfter: 2 } }
-  // Asks a person whether to wait that long.
+  // Asks the user whether to wait that long.
   if (choice < 0.88) return { error: { status: 429, message: "slow down", retryAfter: 1_000_000 } }
   if (choice < 0.91) return { error: "auth" }
   if (choice < 0.95) return { text: "a text that is cut somewhere in its middle", tools: [call()], cut: true }
   return { hosted: [{ query: "q" }], text: "found", unfinished: random.chance(0.3) }
 }
 
-/** One random thing a caller may do; what the engine confirms is remembered, what it refuses must be refusable. */
+/** One random step of a caller. What the engine confirms is remembered. What it refuses, it must be right to refuse. */
 const takeStep = async (
   engine: Engine,
   walker: Walker,
@@ -444,7 +443,7 @@ const takeStep = async (
       )
   else if (choice < 0.985) {
     const id = `${sessionID}_fork_${(walker.names += 1)}`
-    // Its process may be frozen while it copies.
+    // Its process may freeze while it copies.
     const code = await expectCode(sessions.fork({ sessionID, id }), ["FENCED", "ENGINE_CLOSED"])
     if (code === "no failure") walker.forks.add(id)
   } else await pause(20)
@@ -480,7 +479,7 @@ const finish = async (
   }
 }
 
-/** Every fork that was confirmed is there, each is a settled history of its own, and none is there in part. */
+/** Every confirmed fork exists with its own settled history. None exists in part. */
 const compareForks = async (engine: Engine, walkers: readonly Walker[]): Promise<readonly string[]> => {
   const known = new Set(walkers.map(({ id }) => id))
   const { items } = await engine.sessions.list({ limit: 200 })
@@ -499,7 +498,7 @@ const compareForks = async (engine: Engine, walkers: readonly Walker[]): Promise
   return broken
 }
 
-/** The model against the log and the projections. */
+/** Compares the model with the log and the projections. */
 const compare = async (
   engine: Engine,
   walker: Walker,

@@ -1,5 +1,5 @@
 /**
- * Seeded walks through the engine beside a simple model. A failure prints its seed; MERIDIAN_SIM_SEED=n replays it,
+ * Seeded walks through the engine, compared with a simple model. A failure prints its seed. MERIDIAN_SIM_SEED=n replays it;
  * MERIDIAN_SIM_WALKS=n walks further.
  */
 import { rmSync } from "node:fs"

@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed, the same walk. */
+/** Chance from a seed. The same seed gives the same walk. */
 export interface Random {
   /** In [0, 1). */
   readonly next: () => number
