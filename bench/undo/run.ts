@@ -1,35 +1,43 @@
 /**
  * What keeping files costs a turn, in a repository of 10,000 files: turns that edit, run a command and read, with and
- * without it, alternating in this run, compared with `git status` there. `--quick` makes it short.
+ * without it, alternating in this run, compared with `git status` there. The model takes 60 ms to answer, less than any real
+ * one: what is kept after a turn is kept meanwhile. `--quick` makes it short.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
 
 import { openEngine, type Engine, type Reply } from "@meridian/engine"
 
 const quick = process.argv.includes("--quick")
 const ROUNDS = quick ? 10 : 40
 const LIMIT_MS = 15
+const MODEL_MS = 60
 const base = mkdtempSync(join(tmpdir(), "meridian-undo-bench-"))
-const project = join(base, "project")
 
-const git = (...words: readonly string[]): void => {
+const git = (project: string, ...words: readonly string[]): void => {
   execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], {
     cwd: project,
     stdio: "ignore",
   })
 }
 
-for (let folder = 0; folder < 400; folder += 1) {
-  const path = join(project, `src/${folder % 20}/${folder}`)
-  mkdirSync(path, { recursive: true })
-  for (let file = 0; file < 25; file += 1) writeFileSync(join(path, `${file}.ts`), `file ${folder} ${file}\n`)
+/** One for each engine: neither sees changes of the other. */
+const build = (name: string): string => {
+  const project = join(base, name)
+  for (let folder = 0; folder < 400; folder += 1) {
+    const path = join(project, `src/${folder % 20}/${folder}`)
+    mkdirSync(path, { recursive: true })
+    for (let file = 0; file < 25; file += 1)
+      writeFileSync(join(path, `${file}.ts`), `file ${folder} ${file}\n`)
+  }
+  git(project, "init", "--quiet")
+  git(project, "add", "--all")
+  git(project, "commit", "--quiet", "-m", "first")
+  return project
 }
-git("init", "--quiet")
-git("add", "--all")
-git("commit", "--quiet", "-m", "first")
 
 let round = 0
 const KINDS: Readonly<Record<string, () => Reply>> = {
@@ -40,7 +48,12 @@ const KINDS: Readonly<Record<string, () => Reply>> = {
 
 const open = async (
   undo: boolean,
-): Promise<{ readonly engine: Engine; readonly say: (kind: string) => Promise<number> }> => {
+): Promise<{
+  readonly project: string
+  readonly engine: Engine
+  readonly say: (kind: string) => Promise<number>
+}> => {
+  const project = build(`project-${undo}`)
   let kind = ""
   let isAnswer = false
   const engine = await openEngine({
@@ -53,7 +66,8 @@ const open = async (
         provider: "scripted",
         contextWindow: 10_000_000,
         maxOutput: 8_000,
-        script: () => {
+        script: async () => {
+          await delay(MODEL_MS)
           isAnswer = !isAnswer
           return isAnswer ? (KINDS[kind]?.() ?? { text: "done" }) : { text: "done" }
         },
@@ -62,6 +76,7 @@ const open = async (
   })
   const { id: sessionID } = await engine.sessions.create({ location: { directory: project } })
   return {
+    project,
     engine,
     say: async (wanted) => {
       kind = wanted
@@ -86,7 +101,7 @@ for (round = -3; round < ROUNDS; round += 1)
     const without = await plain.say(kind)
     const kept = await keeping.say(kind)
     const began = performance.now()
-    git("status", "--porcelain")
+    git(keeping.project, "status", "--porcelain")
     if (round < 0) continue
     status.push(performance.now() - began)
     times.without.push(without)

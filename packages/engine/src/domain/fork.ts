@@ -47,15 +47,26 @@ export const surveySource = (at?: string): Survey => {
   let decidedSince: number[] = []
   let through = 0
   let isOver = false
+  const left: number[] = []
+  let behind: number[] = []
 
   const decideRequests = (): void => {
     decidedSince.push(...requested)
     requested.clear()
   }
 
+  /** What the last turn did to files is recorded while the next one is under way already. */
+  const lookBehind: Survey["look"] = (event) => {
+    if (event.type !== "session.next.files.kept.1" || event.data.assistantMessageID !== at)
+      return void behind.push(event.seq)
+    left.push(...behind)
+    behind = []
+    through = event.seq
+  }
+
   const look: Survey["look"] = (event) => {
     if (at !== undefined && found === "settled" && !belongsToLast(event)) isOver = true
-    if (isOver) return
+    if (isOver) return lookBehind(event)
     if (at !== undefined && messageOf(event) === at) found = "open"
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest opens and settles nothing
     switch (event.type) {
@@ -126,7 +137,7 @@ export const surveySource = (at?: string): Survey => {
 
   const plan: Survey["plan"] = () => ({
     through,
-    left: [...unreadable, ...waits, ...inputs.values(), ...requested, ...decidedSince]
+    left: [...left, ...unreadable, ...waits, ...inputs.values(), ...requested, ...decidedSince]
       .filter((seq) => seq > 0 && seq <= through)
       .toSorted((a, b) => a - b),
   })

@@ -26,6 +26,7 @@ export interface GitCall {
 export interface GitAnswer {
   readonly code: number
   readonly text: string
+  readonly bytes: Buffer
 }
 
 export const gitEnvironment = (env: Environment): Environment => ({
@@ -75,7 +76,7 @@ export const callGit = async (
       child.once("close", (exit) => done(exit ?? undefined))
     })
     if (why === undefined && code !== undefined && (code === 0 || answers.includes(code)))
-      return { code, text: Buffer.concat(chunks).toString("utf8") }
+      return answerOf(code, Buffer.concat(chunks))
     throw new FilesProblem(
       `git ${args[0]} failed: ${why ?? reasonIn(errors) ?? (code === undefined ? `it was killed, after ${FILE_LIMITS.callMs / 1000} s at most` : `exit code ${code}`)}`,
     )
@@ -86,5 +87,7 @@ export const callGit = async (
     })
   }
 }
+
+const answerOf = (code: number, bytes: Buffer): GitAnswer => ({ code, bytes, text: bytes.toString("utf8") })
 
 const isMissing = (error: unknown): boolean => systemCode(error) === "ENOENT"

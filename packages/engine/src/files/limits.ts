@@ -9,6 +9,9 @@ export const FILE_LIMITS = {
   /** New and changed files of one tree. */
   changedFiles: 20_000,
   changedBytes: 256 * 1024 * 1024,
+  /** Changed files that the index of a place need not know, and what is in them. */
+  readAgain: 100,
+  readAgainBytes: 1024 * 1024,
   /** Trees kept for one session. */
   trees: 400,
   /** For one place outside a repository: bytes kept before the oldest trees are dropped. */

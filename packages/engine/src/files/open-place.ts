@@ -38,6 +38,9 @@ export interface FilePlace {
   readonly refs: GitFolder
   /** Remembers the last state of the files, so that only changed ones are read. */
   readonly index: string
+  /** Where objects are, and by which hash. */
+  readonly objects: string
+  readonly format: string
   readonly isRepository: boolean
 }
 
@@ -54,7 +57,8 @@ export const openPlace = async (directory: string, options: FilePlaceOptions): P
   const repository = await findRepository(real, env)
   const top = repository?.top ?? real
   const folder = join(options.root, createHash("sha256").update(top).digest("hex").slice(0, 24))
-  await makeFolder(folder, { cwd: real, env, format: repository?.format ?? "sha1" })
+  const format = repository?.format ?? "sha1"
+  await makeFolder(folder, { cwd: real, env, format })
   const exclude =
     repository === undefined ? OUTSIDE : readIfThere(join(repository.commonDir, "info", "exclude"))
   writeFileSync(join(folder, "info", "exclude"), exclude)
@@ -71,6 +75,8 @@ export const openPlace = async (directory: string, options: FilePlaceOptions): P
         : { ...own, env: { ...own.env, GIT_OBJECT_DIRECTORY: repository.objects } },
     refs: repository === undefined ? own : { cwd: top, env: { ...env, GIT_DIR: repository.commonDir } },
     index,
+    objects: repository?.objects ?? join(folder, "objects"),
+    format,
     isRepository: repository !== undefined,
   }
   if (repository !== undefined && (await isPlain(real, repository, env)))
@@ -207,7 +213,6 @@ const SETTINGS = `[core]
 	safecrlf = false
 	sparseCheckout = false
 	splitIndex = false
-	untrackedCache = false
 [index]
 	version = 4
 [gc]
@@ -239,7 +244,7 @@ const copyIndex = (from: string, to: string): void => {
 /** Removes the index files of dead processes. */
 const sweepIndexes = (folder: string): void => {
   for (const name of readdirSync(folder)) {
-    const pid = /^(\d+)-.*\.index(?:\.lock)?$/.exec(name)?.[1]
+    const pid = /^(\d+)-.*\.index(?:\.lock|\.head)?$/.exec(name)?.[1]
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, name), { force: true })
   }
 }

@@ -1,21 +1,29 @@
 /** Trees of one place, which git takes, compares and writes back. Taking only reads files, and nothing converts them. */
 import { randomUUID } from "node:crypto"
-import { accessSync, constants, existsSync, lstatSync, realpathSync, rmSync, type Stats } from "node:fs"
+import { accessSync, constants, existsSync, realpathSync, rmSync } from "node:fs"
 import { basename, dirname, join, relative, sep } from "node:path"
 
 import type { TreeChange, TreeEntry } from "../domain/undo.ts"
 import { FilesProblem, type DiffForm, type FileTrees, type TakenTree } from "../port/file-trees.ts"
+import { amendTree } from "./amend-tree.ts"
 import { callGit, type GitCall } from "./call-git.ts"
+import { findObstacle } from "./find-obstacle.ts"
 import { openTreeHolder } from "./hold-trees.ts"
 import { FILE_LIMITS } from "./limits.ts"
+import { openLook } from "./look.ts"
+import { openLooseObjects } from "./loose-objects.ts"
 import type { FilePlace } from "./open-place.ts"
+import { readEntry, statOf } from "./read-entry.ts"
 import { openStays } from "./stays.ts"
+import { openYoungFiles } from "./young-files.ts"
 
 export const openTrees = (place: FilePlace): FileTrees => {
-  const { top, prefix, git } = place
+  const { top, git } = place
+  const objects = openLooseObjects(place)
   const run = async (args: readonly string[], call: GitCall = {}): Promise<string> =>
     (await callGit(git, args, call)).text
-  const warm = { GIT_INDEX_FILE: place.index }
+  const look = openLook(place)
+  const { warm } = look
   /** All full looks share one index, so they run one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
   /** The tree of the index in its current state. */
@@ -40,23 +48,43 @@ export const openTrees = (place: FilePlace): FileTrees => {
   const writeTree = async (env: NonNullable<GitCall["env"]>): Promise<string> =>
     (await run(["write-tree", "--missing-ok"], { env })).trim()
 
-  const lookAtAll = async (): Promise<TakenTree> => {
-    const below = prefix === "" ? [] : ["--", prefix]
-    const [changed, added] = await Promise.all([
-      run(["diff-files", "-z", "--name-only", "--ignore-submodules=all", ...below], { env: warm }),
-      run(["ls-files", "-z", "--others", "--exclude-standard", ...below], { env: warm }),
-    ])
-    // A nested repository is listed with a trailing slash. We do not keep it.
-    const paths = [...new Set([...names(changed), ...names(added)])].filter((path) => !path.endsWith("/"))
-    const { kept, skipped } = sift(top, paths)
-    if (kept.length > 0) {
-      known = undefined
-      await run(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], {
-        env: warm,
-        input: kept.map((path) => `${path}\0`).join(""),
-      })
+  const young = openYoungFiles(top)
+
+  const update = (how: readonly string[], paths: readonly string[]): Promise<string> =>
+    run(["update-index", "-z", "--add", "--remove", "--replace", ...how, "--stdin"], {
+      env: warm,
+      input: paths.map((path) => `${path}\0`).join(""),
+    })
+
+  /** Makes the index know these files, and says what it is the tree of then. */
+  const takeIn = async (paths: readonly string[], hidden: readonly string[]): Promise<string> => {
+    // Git would not read them again.
+    if (hidden.length > 0) await update(["--force-remove"], hidden)
+    if (paths.length > 0) {
+      young.note(paths)
+      await update([], paths)
     }
-    known ??= await writeTree(warm)
+    return await writeTree(warm)
+  }
+
+  /** A few changed files stay unknown to the index: they are read again each time. */
+  const lookAtAll = async (): Promise<TakenTree> => {
+    const { kept, skipped, bytes } = sift(top, await look.changed())
+    const hidden = young.changed().filter((path) => !kept.includes(path))
+    const due = [...kept, ...hidden]
+    const isLittle =
+      due.length <= FILE_LIMITS.readAgain &&
+      bytes <= FILE_LIMITS.readAgainBytes &&
+      !due.some((path) => path.includes("\n"))
+    if (known !== undefined && isLittle) {
+      if (due.length === 0) return { tree: known, skipped, paths: [] }
+      const changes = await readEntries(due)
+      const tree = await amendTree(git, { tree: known, changes, objects, env: warm })
+      return { tree, skipped, paths: [] }
+    }
+    known = undefined
+    known = await takeIn(due, hidden)
+    await look.remember(known)
     return { tree: known, skipped, paths: [] }
   }
 
@@ -67,53 +95,63 @@ export const openTrees = (place: FilePlace): FileTrees => {
       } catch (error) {
         // Start with a new index, whatever is wrong with this one. All it knows can be found out again.
         if (!existsSync(place.index) || isMissingGit(error)) throw error
-        rmSync(place.index, { force: true })
+        look.forget()
         known = undefined
         return await lookAtAll()
       }
     })
 
+  const readEntries = async (paths: readonly string[]): Promise<Map<string, TreeEntry | undefined>> => {
+    const entries = new Map<string, TreeEntry | undefined>()
+    for (const path of paths) {
+      const found = readEntry(join(top, path))
+      entries.set(
+        path,
+        // oxlint-disable-next-line eslint/no-await-in-loop -- one at a time is in memory
+        found && { mode: found.mode, object: await objects.writeBlob(found.content) },
+      )
+    }
+    return entries
+  }
+
   const takeNamed = async (absolute: readonly string[]): Promise<TakenTree> => {
     const paths = [...new Set(absolute.flatMap((path) => inside(top, path) ?? []))]
     const { kept, skipped } = sift(top, paths)
-    const standing = kept.filter((path) => isFile(join(top, path)))
-    const tree = await withIndex(async (env) => {
-      if (standing.length > 0)
-        await run(["update-index", "-z", "--add", "--remove", "--stdin"], {
-          env,
-          input: standing.map((path) => `${path}\0`).join(""),
-        })
-      return await writeTree(env)
-    })
+    const entries = [...(await readEntries(kept))].flatMap(([path, entry]) =>
+      entry === undefined ? [] : [[path, entry] as const],
+    )
+    const tree = await objects.writeTree(new Map(entries))
     return { tree, skipped, paths: paths.filter((path) => !skipped.includes(path)) }
   }
 
   const compare: FileTrees["compare"] = async (from, to) =>
     from === to ? [] : readChanges(await run(["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to]))
 
-  const make: FileTrees["make"] = (entries) =>
-    withIndex(async (env) => {
-      const lines = [...entries].map(([path, { mode, object }]) => `${mode} ${object}\t${path}\0`)
-      if (lines.length > 0) await run(["update-index", "-z", "--index-info"], { env, input: lines.join("") })
-      return await writeTree(env)
-    })
+  const read: FileTrees["read"] = async (tree) => {
+    const changes = await compare(await objects.writeTree(new Map()), tree)
+    return new Map(changes.flatMap(({ path, after }) => (after === undefined ? [] : [[path, after]])))
+  }
 
   return {
     top,
     take: (paths) => (paths === undefined ? takeAll() : takeNamed(paths)),
     compare,
-    make,
-    read: async (tree) => {
-      const changes = await compare(await make(new Map()), tree)
-      return new Map(changes.flatMap(({ path, after }) => (after === undefined ? [] : [[path, after]])))
-    },
-    write: (now, then) =>
-      withIndex(async (env) => {
+    make: objects.writeTree,
+    read,
+    write: async (now, then) => {
+      const stands = await read(now)
+      for (const { path, before } of await compare(now, then)) {
+        const obstacle =
+          before === undefined ? findObstacle(top, path, (other) => stands.has(other)) : undefined
+        if (obstacle !== undefined) throw new FilesProblem(`${obstacle} is in the way of ${path}`)
+      }
+      await withIndex(async (env) => {
         await run(["read-tree", now], { env })
         // Its exit code says only that some file differs. The next call finds out which.
         await run(["update-index", "-q", "--refresh"], { env, answers: [1] })
         await run(["read-tree", "-m", "-u", now, then], { env })
-      }),
+      })
+    },
     ...openTreeHolder(place),
     enter: openStays(),
     diff: async (from, to, how) => run(["diff", ...PLAIN_DIFF, ...FORMS[how], from, to]),
@@ -128,13 +166,13 @@ const FORMS = {
   names: ["--name-only"],
 } as const satisfies Record<DiffForm, readonly string[]>
 
-const names = (answer: string): readonly string[] => answer.split("\0").filter((name) => name !== "")
-
 /** The path relative to the top; undefined when it is elsewhere, even through a link. */
 const inside = (top: string, absolute: string): string | undefined => {
   const path = relative(top, join(realFolder(dirname(absolute)), basename(absolute)))
   const parts = path.split(sep)
-  return path === "" || parts[0] === ".." || parts.includes(".git") ? undefined : parts.join("/")
+  return path === "" || parts[0] === ".." || parts.some((part) => part.toLowerCase() === ".git")
+    ? undefined
+    : parts.join("/")
 }
 
 /** A file that does not exist yet may be in a folder that does not exist yet. */
@@ -150,7 +188,7 @@ const realFolder = (folder: string): string => {
 const sift = (
   top: string,
   paths: readonly string[],
-): { readonly kept: readonly string[]; readonly skipped: readonly string[] } => {
+): { readonly kept: readonly string[]; readonly skipped: readonly string[]; readonly bytes: number } => {
   if (paths.length > FILE_LIMITS.changedFiles)
     throw new FilesProblem(
       `${paths.length} new and changed files are more than are kept (${FILE_LIMITS.changedFiles})`,
@@ -171,24 +209,10 @@ const sift = (
     throw new FilesProblem(
       `${Math.ceil(bytes / MEBIBYTE)} MiB of new and changed files are more than is kept (${FILE_LIMITS.changedBytes / MEBIBYTE} MiB)`,
     )
-  return { kept, skipped }
+  return { kept, skipped, bytes }
 }
 
 const MEBIBYTE = 1_048_576
-
-/** Undefined also when one of its folders is now a file. */
-const statOf = (file: string): Stats | undefined => {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
-
-const isFile = (file: string): boolean => {
-  const stat = statOf(file)
-  return stat !== undefined && !stat.isDirectory()
-}
 
 /** The file's size, 0 when it is gone, undefined when we do not keep it. */
 const keepable = (file: string): number | undefined => {

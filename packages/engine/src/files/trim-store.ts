@@ -3,6 +3,7 @@ import { globSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import { callGit } from "./call-git.ts"
+import { UNBORN, writeHead } from "./look.ts"
 import type { FilePlace } from "./open-place.ts"
 
 export const trimStore = async (
@@ -21,5 +22,7 @@ export const trimStore = async (
     .toSorted((left, right) => left.time - right.time || (left.name < right.name ? -1 : 1))
   for (const { name } of refs.slice(0, Math.ceil(refs.length / 2)))
     rmSync(join(folder, name), { force: true })
+  // It keeps a tree of everything, to be faster.
+  writeHead(folder, UNBORN)
   await callGit(git, ["-c", "gc.packRefs=false", "gc", "--quiet", "--prune=now"])
 }

@@ -3,7 +3,7 @@
  * decides, and its decisions are values; this loop carries them out.
  */
 import { Failure, type DurableEvent } from "@meridian/protocol"
-import { Clock, Effect, Exit } from "effect"
+import { Clock, Effect, Exit, Fiber } from "effect"
 
 import { compactOnRequest } from "../compaction/index.ts"
 import { unreachable } from "../domain/assert.ts"
@@ -25,6 +25,7 @@ import {
   openSessions,
   pauseWhenSpent,
   Settings,
+  type LateWork,
   type SessionHandle,
   type SettingsValue,
 } from "../session/index.ts"
@@ -205,13 +206,14 @@ const drainAt = (
   location: LocationServices,
   { casting, settings, leaves }: Workshop & Pick<DrainOptions, "leaves">,
   progress: Progress,
-) =>
-  Effect.gen(function* () {
+) => {
+  const late = openLateWork()
+  return Effect.gen(function* () {
     const setScene = (occasion?: Occasion) =>
       Effect.suspend(() => {
         const moment = occasion && { ...occasion, released: session.released() }
         return casting.choose(session.transcript(), location, moment)
-      }).pipe(Effect.map((cast) => ({ session, location, cast, settings })))
+      }).pipe(Effect.map((cast) => ({ session, location, cast, settings, late })))
     const parked = parkedCalls(session.transcript().calls)
     if (parked.length > 0) {
       yield* resumeCalls(yield* setScene(), parked)
@@ -237,6 +239,8 @@ const drainAt = (
       progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1
       // The end of the turn was just appended at the end of the log, so every input is known.
       const pending = session.inputs()
+      // What a prompt led to is in the log before the next one is.
+      if (pending.length > 0) yield* late.done
       const next = decideNext({
         resultsToShow: progress.resultsToShow,
         pendingSteers: pending.filter((input) => input.delivery === "steer").length,
@@ -270,7 +274,29 @@ const drainAt = (
           return unreachable(next)
       }
     }
-  })
+  }).pipe(
+    Effect.tap(() => late.done),
+    Effect.ensuring(Effect.ignore(late.done)),
+  )
+}
+
+const openLateWork = (): LateWork => {
+  let last: Fiber.Fiber<void, Failure> | undefined
+  const done: LateWork["done"] = Effect.suspend(() => (last === undefined ? Effect.void : Fiber.join(last)))
+  return {
+    begin: (work) =>
+      Effect.andThen(
+        done,
+        Effect.map(
+          Effect.forkChild(Effect.uninterruptible(work), { startImmediately: true }),
+          (fiber): void => {
+            last = fiber
+          },
+        ),
+      ),
+    done,
+  }
+}
 
 /** Unparks a session whose question was answered after the waiting work had been taken back. */
 const unpark = (session: SessionHandle): Effect.Effect<void, Failure> =>

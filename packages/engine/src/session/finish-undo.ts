@@ -13,9 +13,9 @@ import type { SessionHandle } from "./session-handle.ts"
 import { Settings } from "./settings.ts"
 
 export interface FinishedUndo {
-  /** Those that stand as they were to become. */
+  /** Files that are now in their wanted state. */
   readonly changed: readonly TreeChange[]
-  /** Files that stay as they are. */
+  /** Files that were left unchanged. */
   readonly left: readonly string[]
 }
 

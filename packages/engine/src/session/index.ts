@@ -20,5 +20,5 @@ export {
 } from "./settings.ts"
 export { Signals } from "./signals.ts"
 export { capsOf, pauseWhenSpent, spendingBefore, warningsFor } from "./spending.ts"
-export { isAt, type TurnScene } from "./turn-scene.ts"
+export { isAt, type LateWork, type TurnScene } from "./turn-scene.ts"
 export { openWantedAnswer, type AnswerReading } from "./wanted-answer.ts"

@@ -1,8 +1,21 @@
+import type { Failure } from "@meridian/protocol"
+import type { Effect } from "effect"
+
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { LocationServices } from "../port/location.ts"
 import type { Cast } from "./cast.ts"
 import type { SessionHandle } from "./session-handle.ts"
 import type { SettingsValue } from "./settings.ts"
+
+/**
+ * What is left to do of a turn whose calls have settled, done while the next request is on its way. It is never left halfway,
+ * and whoever depends on it waits for it.
+ */
+export interface LateWork {
+  /** Begins at once. What was begun before is done by then. */
+  readonly begin: <R>(work: Effect.Effect<void, Failure, R>) => Effect.Effect<void, Failure, R>
+  readonly done: Effect.Effect<void, Failure>
+}
 
 /** One session at one Location, with the cast of the next turn. */
 export interface TurnScene {
@@ -10,6 +23,8 @@ export interface TurnScene {
   readonly location: LocationServices
   readonly cast: Cast
   readonly settings: SettingsValue
+  /** Of the turns before. */
+  readonly late: LateWork
 }
 
 /** The session is still at the place of this turn. */

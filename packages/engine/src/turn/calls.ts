@@ -20,7 +20,7 @@ export interface Calls {
   readonly refused: () => number
   /** Stores what was noted in one append and starts the calls in it. */
   readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure, Asking>
-  /** Runs when all calls have settled. */
+  /** Runs when all calls have settled; undefined: there is nothing to do. */
   readonly settled: KeptTurn["after"]
   /** Outcomes for hosted calls the provider never answered. */
   readonly unresolved: () => DurableEvent[]
@@ -210,7 +210,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
     fibers,
     refused: () => refused,
     record,
-    settled: Effect.suspend(() => files?.after ?? Effect.void),
+    settled: () => files?.after(),
     unresolved,
   }
 }

@@ -19,8 +19,8 @@ export interface KeptTurn {
     call: { readonly tool: string; readonly input: Json },
     question: PermissionQuestion,
   ) => Effect.Effect<void, Failure, FilePlaces>
-  /** Runs after every call has settled. */
-  readonly after: Effect.Effect<void, Failure, FilePlaces>
+  /** Runs after every call has settled; undefined: there is nothing to keep. */
+  readonly after: () => Effect.Effect<void, Failure, FilePlaces> | undefined
 }
 
 /** An opened place, and what is kept of it for this turn. */
@@ -102,9 +102,9 @@ export const keepTurn = (scene: TurnScene, turn: MessageId): KeptTurn => {
       : Effect.ignore(attempt(() => keeping?.files.hold(session.id, trees) ?? Promise.resolve())),
   )
 
-  const after: KeptTurn["after"] = Effect.suspend(() =>
+  const after: KeptTurn["after"] = () =>
     !all && named.size === 0
-      ? Effect.void
+      ? undefined
       : turns.withPermit(
           Effect.gen(function* () {
             if (named.size > 0) yield* keep("after", [...named])
@@ -112,8 +112,7 @@ export const keepTurn = (scene: TurnScene, turn: MessageId): KeptTurn => {
             else keeping?.stay.leave()
             yield* hold
           }),
-        ),
-  )
+        )
 
   return { before, after }
 }

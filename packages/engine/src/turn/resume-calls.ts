@@ -32,5 +32,9 @@ export const resumeCalls = (
       },
       // The slots limit how many run. Every call must start here, so that an interrupt settles each of them.
       { concurrency: "unbounded", discard: true },
-    ).pipe(Effect.ensuring(Effect.forEach([...kept.values()], ({ after }) => Effect.ignore(after))))
+    ).pipe(
+      Effect.ensuring(
+        Effect.forEach([...kept.values()], ({ after }) => Effect.ignore(after() ?? Effect.void)),
+      ),
+    )
   })

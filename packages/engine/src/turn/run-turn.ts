@@ -35,7 +35,9 @@ export const runTurn = (
   Effect.flatMap(runAttempt(scene, step), (attempt) => {
     if (attempt.kind === "ended") {
       const ended = { kind: "ended", resultsToShow: attempt.calls > 0 } as const
-      return scene.cast.hooks === undefined ? Effect.succeed(ended) : Effect.as(watchTurn(scene, step), ended)
+      if (scene.cast.hooks === undefined) return Effect.succeed(ended)
+      // What a hook does to files is no part of the turn.
+      return scene.late.done.pipe(Effect.andThen(watchTurn(scene, step)), Effect.as(ended))
     }
     return Effect.flatMap(retryParkOrGiveUp(scene, step, { ...attempt, number }), (given) =>
       given === undefined ? runTurn(scene, step, number + 1) : Effect.succeed(given),
@@ -120,20 +122,21 @@ const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, F
       const streamed = yield* Effect.exit(restore(consume(scene, recorder, calls)))
       if (Exit.isFailure(streamed) && Cause.hasInterrupts(streamed.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
-        yield* calls.settled
+        yield* calls.settled() ?? Effect.void
         yield* stopStep(session, step, [...recorder.takePartial(), ...calls.unresolved()])
         return yield* Effect.interrupt
       }
       const joined = yield* Effect.exit(restore(joinAll(calls.fibers)))
       if (Exit.isFailure(joined) && Cause.hasInterrupts(joined.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
-        yield* calls.settled
+        yield* calls.settled() ?? Effect.void
         if (Exit.isFailure(streamed))
           yield* stopStep(session, step, [...recorder.takePartial(), ...calls.unresolved()])
         return yield* Effect.interrupt
       }
       if (Exit.isFailure(joined)) return yield* Effect.failCause(joined.cause)
-      yield* calls.settled
+      const late = calls.settled()
+      if (late !== undefined) yield* scene.late.begin(late)
       if (Exit.isSuccess(streamed))
         return { kind: "ended", calls: calls.fibers.length + calls.refused() } as const
       const failure = findModelFailure(streamed.cause)
@@ -172,30 +175,35 @@ const joinAll = (fibers: readonly Fiber.Fiber<void, Failure>[]): Effect.Effect<v
   fibers.length === 0 ? Effect.void : Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })
 
 const consume = (
-  { session, cast }: TurnScene,
+  { session, cast, late }: TurnScene,
   recorder: Recorder,
   calls: Calls,
 ): Effect.Effect<void, ModelFailure | Failure, Asking> =>
   Effect.suspend(() => {
     const request = buildRequest(session.id, session.history(), cast)
     return cast.hooks?.beforeRequest === undefined
-      ? send(cast, request, { recorder, calls })
+      ? send(cast, request, { recorder, calls, late })
       : Effect.flatMap(extendRequest({ session, cast }, request), (extended) =>
-          send(cast, extended, { recorder, calls }),
+          send(cast, extended, { recorder, calls, late }),
         )
   })
 
 const send = (
   { model }: TurnScene["cast"],
   request: ModelRequest,
-  { recorder, calls }: { readonly recorder: Recorder; readonly calls: Calls },
+  {
+    recorder,
+    calls,
+    late,
+  }: { readonly recorder: Recorder; readonly calls: Calls; readonly late: TurnScene["late"] },
 ): Effect.Effect<void, ModelFailure | Failure, Asking> =>
   Effect.suspend(() => {
     const controller = new AbortController()
     const events = model.stream(request, controller.signal)[Symbol.asyncIterator]()
     const advance = Effect.tryPromise({ try: () => recorder.advance(events), catch: asModelFailure })
     const consumeAll: Effect.Effect<void, ModelFailure | Failure, Asking> = Effect.flatMap(advance, () => {
-      const record = calls.record(recorder.take())
+      // What the turn before did to files is in the log before anything that came of it, and nothing changes them until then.
+      const record = Effect.andThen(late.done, calls.record(recorder.take()))
       if (!recorder.finished()) return Effect.andThen(record, consumeAll)
       return beside(record, recorder.advance(events))
     })

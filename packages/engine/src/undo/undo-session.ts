@@ -95,7 +95,7 @@ const isSameUndo = (open: OpenUndo, first: PromptMark | undefined, wish: UndoWis
   open.conversation === wish.conversation &&
   open.files === wish.files
 
-/** The last undo, as it was done: conversation, files, or both. */
+/** Redoes the last undo as it was done: conversation, files, or both. */
 export const redoSession = (
   wish: Pick<UndoWish, "sessionID" | "overwrite">,
 ): Effect.Effect<Undone, Failure, UndoServices> =>
@@ -190,7 +190,7 @@ const finish = (
     left: finished?.left ?? [],
   }))
 
-/** Where nothing was ever kept, a missing git is no reason to keep the conversation. */
+/** When no file was ever kept, a missing git does not prevent undoing the conversation. */
 const unlessNothingKept = <R>(
   undoing: Undoing,
   from: number,
@@ -216,7 +216,7 @@ const acquireSoon = (id: string, attempts = 40): Effect.Effect<Acquisition, Fail
         : Effect.andThen(Effect.sleep(LIMITS.leasePollMs), acquireSoon(id, attempts - 1)),
   )
 
-/** Nobody else works on the session meanwhile, and no work of it is open: an undo that was begun may be. */
+/** No other process works on the session while `use` runs, and no work in it is open. An undo that has begun may be. */
 const holding = <A, R>(
   id: string,
   use: (session: SessionHandle) => Effect.Effect<A, Failure, R>,
