@@ -71,7 +71,7 @@ const openFileConversation = (
   }
 }
 
-/** All lines, and the last one also when nothing ends it: it may be whole, or half of what its harness wanted to write. */
+/** All lines, including a last one without a newline: it may be whole, or half of what its harness was writing. */
 function* entriesOf(
   opened: OpenTranscript,
   onBad: (kind: "damaged" | "long") => void,
