@@ -42,7 +42,7 @@ interface Family {
   readonly background: boolean
 }
 
-/** Nobody asks for anything: what comes of the work in the background is told by itself. */
+/** No request is made: the result of background work is reported on its own. */
 const reported = async ({ sessions }: Engine): Promise<void> => {
   let begun = false
   for await (const { type } of sessions.events({ sessionID }))
@@ -53,7 +53,7 @@ const reported = async ({ sessions }: Engine): Promise<void> => {
   await settle(sessions.wait(sessionID))
 }
 
-/** Dies at each commit in turn, until one life comes to its end. */
+/** Dies at each commit in turn, until one life finishes. */
 const dieEverywhere = async ({ store, background }: Family): Promise<number> => {
   let finished = false
   let deaths = 0
@@ -96,7 +96,7 @@ const dieEverywhere = async ({ store, background }: Family): Promise<number> => 
     else finished = true
 
     const next = await machine.start().open(options)
-    // A retry asks for work; one that is not needed would hide that nobody else does.
+    // A retry asks for work. An unneeded retry would hide that nothing else does.
     const isAdmitted = (await allEvents(next)).some(({ type }) => type === "session.next.prompt.admitted.1")
     if (!background || !isAdmitted)
       await next.sessions.prompt({ id: "msg_go", sessionID, prompt: { text: "go" } })

@@ -1,6 +1,6 @@
 /**
- * An engine of its own process that keeps, takes back and brings back the files of one prompt, and may be killed at any step of
- * it (`crash-steps.ts`). Its arguments: database, project. It says how far it is.
+ * An engine in a separate process that keeps, takes back and brings back the files of one prompt. It may be killed at any
+ * step (`crash-steps.ts`). Its arguments: database, project. It prints its progress.
  */
 import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { installCrash } from "../scene/crash-steps.ts"

@@ -1,6 +1,6 @@
 /**
- * A process that keeps, takes back and brings back files dies by SIGKILL: at each start and each end of git, at each write of
- * the log, and at whatever it changes itself. MERIDIAN_KILLS=all dies at every step; otherwise at some of them, spread over all.
+ * A process that keeps, takes back and brings back files dies by SIGKILL: at each start and end of git, at each write of
+ * the log, and at each change it makes itself. MERIDIAN_KILLS=all dies at every step; otherwise at a spread of steps.
  */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -31,7 +31,7 @@ import { FIRST, SECOND, SES, undoOptions } from "./undo-worker.ts"
 
 // oxlint-disable-next-line node/no-process-env -- how long somebody wants to wait
 const all = process.env["MERIDIAN_KILLS"] === "all"
-/** So many tests share the steps, so that none of them takes long on a busy machine. */
+/** The number of tests that share the steps, so that none takes long on a busy machine. */
 const SHARES = [0, 1, 2, 3] as const
 const SHORT = 18
 
@@ -61,7 +61,7 @@ const build = (): House => {
 const git = (cwd: string, ...words: readonly string[]): string =>
   execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd, encoding: "utf8" })
 
-/** Every file with its kind, its rights and its content. */
+/** Every file with its kind, mode and content. */
 const look = (project: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     readdirSync(project, { recursive: true, encoding: "utf8" })
@@ -75,11 +75,11 @@ const look = (project: string): Readonly<Record<string, string>> =>
       }),
   )
 
-/** What is the user's own in the git folder. */
+/** The user's own part of the git folder. */
 const ownGit = (project: string): string =>
   [".git/HEAD", ".git/index"].map((name) => readFileSync(join(project, name), "latin1")).join("\n")
 
-/** How far it came. */
+/** Returns how far it came. */
 const live = async (
   { base, project, database }: House,
   crash: Readonly<Record<string, string>>,
@@ -96,7 +96,7 @@ const live = async (
   child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()))
   const [code, signal] = await once(child, "close")
   if (signal !== "SIGKILL" && code !== 0) throw new Error(`it ended with ${String(code)}: ${errors}`)
-  // What it had started outlives it.
+  // The processes it started outlive it.
   await until(() => processesOf(base).length === 0)
   return said.trim().split("\n").at(-1) ?? ""
 }
@@ -104,7 +104,7 @@ const live = async (
 const spoken = async ({ sessions }: Engine): Promise<readonly string[]> =>
   (await sessions.messages(SES)).items.flatMap((message) => (message.type === "user" ? [message.text] : []))
 
-/** Undefined: there was nothing (more) to take or bring back. */
+/** Undefined: nothing (more) to take or bring back. */
 const unlessNothing = async <A>(work: Promise<A>): Promise<A | undefined> =>
   work.catch((error: unknown) => {
     if (error instanceof Error && "code" in error && String(error.code).startsWith("NOTHING_TO_"))
@@ -112,14 +112,14 @@ const unlessNothing = async <A>(work: Promise<A>): Promise<A | undefined> =>
     throw error
   })
 
-/** Everything of one life, by somebody who comes after it. */
+/** Checks everything about one life from a later process. */
 const checkAfter = async (
   house: House,
   { came, before, after }: Record<"before" | "after", ReturnType<typeof look>> & { readonly came: string },
 ): Promise<void> => {
   const { project, database } = house
   const found = look(project)
-  // One step of git changes all files, whoever is there to see its end.
+  // Git changes all files in one step, even when its caller is gone.
   if (came !== "") expect([before, after]).toContainEqual(found)
   const engine = await openEngine(undoOptions(database))
   const { sessions } = engine
@@ -129,7 +129,7 @@ const checkAfter = async (
   }
   try {
     const begun = (await allEvents(engine)).findLast(({ type }) => type.includes(".undo."))
-    /** Who asks again for what was cut off is told what it did. */
+    /** A request repeated after a cut-off returns what the first one did. */
     const isAnswered = (told: unknown): boolean =>
       told !== undefined || begun?.type !== "session.next.undo.started.1"
     if (came === "undone") {
@@ -137,13 +137,13 @@ const checkAfter = async (
       expect([look(project), await spoken(engine)]).toEqual([after, [FIRST]])
     }
     if (came === "") {
-      // Its work goes on, or is left as it is.
+      // Its work continues or stays as it is.
       await sessions.run(SES.sessionID)
       await sessions.wait(SES.sessionID)
     }
     const stood = look(project)
     const wasSaid = await spoken(engine)
-    // Whoever sees that nobody knows the end of a turn is asked; this is the answer.
+    // When the end of a turn is unknown, the user is asked. `overwrite` is the answer.
     const wish = { ...SES, overwrite: came === "" }
     const undone = await unlessNothing(sessions.undo(wish))
     if (came === "kept") expect(undone).toSatisfy(isAnswered)
@@ -155,7 +155,7 @@ const checkAfter = async (
       await sessions.undo(wish)
       expect([look(project), await spoken(engine)]).toEqual([before, []])
     }
-    // The next piece of work is kept as if nothing had happened.
+    // The next work is kept as usual.
     await say(SECOND)
     expect(readFileSync(join(project, "named/new.txt"), "utf8")).toBe(`${SECOND}\n`)
     expect(await sessions.undo(SES)).toMatchObject({ left: [], missed: [] })

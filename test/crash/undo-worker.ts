@@ -1,4 +1,7 @@
-/** An engine whose model changes files once for every prompt that asks for it, by a tool that names them and by a command. */
+/**
+ * An engine whose model changes files once for every prompt that asks for it, by a tool that names the files and by a
+ * command.
+ */
 import type { EngineOptions, Reply } from "@meridian/engine"
 
 export const SES = { sessionID: "ses_test" } as const

@@ -55,7 +55,7 @@ export const surveySource = (at?: string): Survey => {
     requested.clear()
   }
 
-  /** What the last turn did to files is recorded while the next one is under way already. */
+  /** The log may record what the last turn did to files after the next turn has begun. */
   const lookBehind: Survey["look"] = (event) => {
     if (event.type !== "session.next.files.kept.1" || event.data.assistantMessageID !== at)
       return void behind.push(event.seq)

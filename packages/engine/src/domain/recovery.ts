@@ -17,7 +17,7 @@ export type Recovery =
 export const decideRecovery = ({ activity, calls, parking }: Transcript): Recovery => {
   const { id, state, resumed } = activity
   if (id === undefined || state !== "open" || isWaiting(parking)) return { kind: "nothing" }
-  // The answers resume the work, whenever they come. A call that has a child needs none: it finds the child again.
+  // The answers resume the work, whenever they come. A call with a child needs no answer: it finds the child again.
   if (parkedCalls(calls).some(({ delegated }) => delegated !== true)) return { kind: "nothing" }
   return resumed < LIMITS.recoveryAttempts
     ? { kind: "resume", activityID: id, attempt: resumed + 1 }

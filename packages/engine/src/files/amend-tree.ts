@@ -1,4 +1,4 @@
-/** A tree with a few of its files changed: only the folders above them are read, and written anew. */
+/** A tree with a few changed files: reads only the folders above them and writes those anew. */
 import type { TreeEntry } from "../domain/undo.ts"
 import { FilesProblem } from "../port/file-trees.ts"
 import { callGit, type GitFolder } from "./call-git.ts"
@@ -15,7 +15,7 @@ export const amendTree = async (
     env,
   }: {
     readonly tree: string
-    /** By path; undefined: the file is gone. No path has a line break. */
+    /** By path. Undefined: the file is gone. No path has a line break. */
     readonly changes: ReadonlyMap<string, TreeEntry | undefined>
     readonly objects: Pick<LooseObjects, "writeLevel">
     readonly env: GitFolder["env"]
@@ -50,13 +50,15 @@ const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIn
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-/** With the top, which is "". */
+/** Includes the top, which is "". */
 const foldersAbove = (path: string): readonly string[] => {
   const folder = folderOf(path)
   return folder === "" ? [""] : [...foldersAbove(folder), folder]
 }
 
-/** An answer for each, in order: `ID tree SIZE`, a line break, the bytes, a line break; or a line that says it is not there. */
+/**
+ * One answer each, in order: `ID tree SIZE`, a line break, the bytes, a line break; or a line that reports a missing tree.
+ */
 const readLevels = (answer: Buffer, folders: readonly string[]): Map<string, Level> => {
   const levels = new Map<string, Level>()
   let at = 0

@@ -1,6 +1,6 @@
 /**
- * What git would delete to make room for a file, because it is ignored: a file in the place of one of its folders, or what is in
- * a folder in its own place. It is in no tree, so nobody could bring it back.
+ * Finds an ignored file that git would delete to make room: a file where a folder must be, or the content of a folder where
+ * the file must be. No tree holds it, so nothing could restore it.
  */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ import { statOf } from "./read-entry.ts"
 export const findObstacle = (
   top: string,
   path: string,
-  /** What goes away anyway. */
+  /** Kept files, which are no obstacle. */
   isKept: (path: string) => boolean,
 ): string | undefined => {
   const parts = path.split("/")

@@ -34,7 +34,7 @@ const CONTENT = fc.oneof(
 const FILE = fc.tuple(fc.constantFrom<Kind>("file", "file", "program", "link"), CONTENT)
 const FILES = fc.dictionary(NAME, FILE, { maxKeys: 7 }).map((files): Files => new Map(Object.entries(files)))
 
-/** Of what would stand in a place together, the first. */
+/** When several cannot share a place, the first wins. */
 const become = (base: string, files: Files): void => {
   for (const name of readdirSync(base))
     if (name !== ".git" && name !== ".gitignore") rmSync(join(base, name), { recursive: true })
@@ -86,9 +86,9 @@ for (const [where, isRepository] of Object.entries(HOUSES))
           become(project, after)
           const [changed, ignored] = [read(project, isKept), read(project, (name) => !isKept(name))]
           const second = await trees.take()
-          // Nothing but these trees is made of these files.
+          // The same files always make the same tree.
           expect((await trees.take()).tree).toBe(second.tree)
-          // What is ignored is nobody's to take away: where it is in the way, nothing is written at all.
+          // Ignored files are never removed. Where one is in the way, nothing is written.
           const isWritten = await trees.write(second.tree, first.tree).then(
             () => true,
             () => false,

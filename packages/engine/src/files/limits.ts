@@ -9,7 +9,7 @@ export const FILE_LIMITS = {
   /** New and changed files of one tree. */
   changedFiles: 20_000,
   changedBytes: 256 * 1024 * 1024,
-  /** Changed files that the index of a place need not know, and what is in them. */
+  /** Changed files that the index of a place need not know: their number and their bytes. */
   readAgain: 100,
   readAgainBytes: 1024 * 1024,
   /** Trees kept for one session. */

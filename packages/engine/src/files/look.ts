@@ -1,7 +1,7 @@
 /**
- * Which files of a place differ from what its index knows: one `git status`, as cheap as git can make it. Every file is looked at,
- * but only folders that changed are read again (git's untracked cache), and what HEAD says costs nothing, because HEAD of our
- * folder is a commit of the first tree that was seen. It is in our own folder and matters to nobody else.
+ * Finds the files of a place that differ from its index with one `git status`, as cheap as git can make it. Git looks at
+ * every file but reads only changed folders again (its untracked cache). Comparing with HEAD costs nothing, because the
+ * HEAD of Meridian's folder is a commit of the first tree seen. No other code uses that HEAD.
  */
 import { randomUUID } from "node:crypto"
 import { renameSync, rmSync, statfsSync, writeFileSync } from "node:fs"
@@ -13,13 +13,13 @@ import { openLooseObjects } from "./loose-objects.ts"
 import type { FilePlace } from "./open-place.ts"
 
 export interface Look {
-  /** For every call that uses the index of the place. */
+  /** The environment for every call that uses the index of the place. */
   readonly warm: Readonly<Record<string, string>>
   /** Relative to the top: changed, new and removed. */
   readonly changed: () => Promise<readonly string[]>
-  /** What the index is the tree of. */
+  /** Notes the tree that the index holds. */
   readonly remember: (tree: string) => Promise<void>
-  /** Everything that only made it faster. */
+  /** Drops everything that only saves time. */
   readonly forget: () => void
 }
 
@@ -28,7 +28,7 @@ export const openLook = (place: FilePlace): Look => {
   const own = join(folder, "objects")
   const warm = {
     GIT_INDEX_FILE: index,
-    // The index is ours: what was found out stays in it.
+    // The index is Meridian's, so git may save what it finds in it.
     GIT_OPTIONAL_LOCKS: "1",
     GIT_ALTERNATE_OBJECT_DIRECTORIES: own,
     ...settings([
@@ -70,8 +70,8 @@ const STATUS = [
 ] as const
 
 /**
- * Lines are `XY path`: X says how the file differs from HEAD, Y how it differs from the index. A nested repository is listed with a
- * trailing slash. We do not keep it.
+ * Lines are `XY path`: X says how the file differs from HEAD, Y how it differs from the index. A nested repository is
+ * listed with a trailing slash and is not kept.
  */
 const readStatus = (answer: string): readonly string[] =>
   answer
@@ -80,7 +80,7 @@ const readStatus = (answer: string): readonly string[] =>
 
 export const UNBORN = "ref: refs/heads/main"
 
-/** Whole or not at all: git does not know a folder without it. */
+/** Written whole or not at all: without this file, git does not recognise the folder. */
 export const writeHead = (folder: string, text: string): void => {
   const draft = join(folder, `${process.pid}-${randomUUID()}.index.head`)
   writeFileSync(draft, `${text}\n`)
@@ -96,7 +96,10 @@ const settings = (pairs: readonly (readonly [key: string, value: string])[]): Re
     ]),
   ])
 
-/** A folder is dated anew with every name that comes or goes. Others (a network, another system's disk) are not believed. */
+/**
+ * Whether a folder's time changes with every name added or removed. File systems not listed (a network, another system's
+ * disk) are not trusted.
+ */
 const hasFolderTimes = (top: string): boolean => {
   if (platform() === "darwin") return true
   try {

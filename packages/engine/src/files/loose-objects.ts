@@ -1,6 +1,6 @@
 /**
- * Writes objects of git as loose ones (gitformat-loose): a header and the content, deflated, under their hash. For the few
- * files that a tool names, starting git takes longer than everything else about them.
+ * Writes git objects as loose ones (gitformat-loose): a header and the content, deflated, named by their hash. For the few
+ * files that a tool names, starting git would take longer than all other work on them.
  */
 import { createHash, randomUUID } from "node:crypto"
 import { chmodSync, mkdirSync, renameSync, statSync, utimesSync } from "node:fs"
@@ -17,11 +17,11 @@ import { machineNow } from "../port/machine-time.ts"
 
 export interface LooseObjects {
   readonly writeBlob: (content: Uint8Array) => Promise<string>
-  /** By paths with slashes. */
+  /** The paths have slashes. */
   readonly writeTree: (entries: ReadonlyMap<string, TreeEntry>) => Promise<string>
-  /** One folder. */
+  /** Writes one folder. */
   readonly writeLevel: (entries: ReadonlyMap<string, TreeEntry>) => Promise<string>
-  /** Of this tree alone, by nobody, at no time. */
+  /** A commit of this tree, without parents, with a fixed author and date. */
   readonly writeCommit: (tree: string) => Promise<string>
 }
 
@@ -29,7 +29,7 @@ export const openLooseObjects = ({
   objects,
   format,
 }: {
-  /** The folder of all of them. */
+  /** The folder of all objects. */
   readonly objects: string
   readonly format: string
 }): LooseObjects => {
@@ -102,7 +102,7 @@ const sortedAs = ([name, { mode }]: Line): Buffer => Buffer.from(mode === FOLDER
 const lineOf = ([name, { mode, object }]: Line): Buffer =>
   Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(object, "hex")])
 
-/** What is there is as good as new for whoever cleans up old objects. */
+/** A fresh time protects an existing object from the cleanup of old ones. */
 const isFreshened = (file: string): boolean => {
   try {
     const now = machineNow() / 1000
@@ -113,7 +113,7 @@ const isFreshened = (file: string): boolean => {
   }
 }
 
-/** A repository that a group shares says so by the rights of its folder. */
+/** In a repository shared by a group, the mode of its folders says so. A new folder copies it. */
 const makeFolder = (folder: string, like: string): void => {
   try {
     mkdirSync(folder)

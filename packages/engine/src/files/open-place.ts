@@ -38,7 +38,7 @@ export interface FilePlace {
   readonly refs: GitFolder
   /** Remembers the last state of the files, so that only changed ones are read. */
   readonly index: string
-  /** Where objects are, and by which hash. */
+  /** Where objects are, and the hash that names them. */
   readonly objects: string
   readonly format: string
   readonly isRepository: boolean

@@ -56,9 +56,9 @@ export const openTrees = (place: FilePlace): FileTrees => {
       input: paths.map((path) => `${path}\0`).join(""),
     })
 
-  /** Makes the index know these files, and says what it is the tree of then. */
+  /** Adds these files to the index and returns the tree it then holds. */
   const takeIn = async (paths: readonly string[], hidden: readonly string[]): Promise<string> => {
-    // Git would not read them again.
+    // Git would not read them again otherwise.
     if (hidden.length > 0) await update(["--force-remove"], hidden)
     if (paths.length > 0) {
       young.note(paths)
@@ -67,7 +67,7 @@ export const openTrees = (place: FilePlace): FileTrees => {
     return await writeTree(warm)
   }
 
-  /** A few changed files stay unknown to the index: they are read again each time. */
+  /** The index may lack a few changed files. They are read again each time. */
   const lookAtAll = async (): Promise<TakenTree> => {
     const { kept, skipped, bytes } = sift(top, await look.changed())
     const hidden = young.changed().filter((path) => !kept.includes(path))

@@ -1,4 +1,4 @@
-/** What git keeps of a file: its mode and its content. Never follows a link, and never waits for a pipe. */
+/** What git keeps of a file: its mode and its content. Never follows a link and never waits for a pipe. */
 import {
   closeSync,
   constants,
@@ -15,11 +15,11 @@ import { FilesProblem } from "../port/file-trees.ts"
 export interface ReadEntry {
   readonly mode: string
   readonly content: Buffer
-  /** By anybody, in any way. */
+  /** When the file last changed, in any way. */
   readonly changedMs: number
 }
 
-/** Undefined: no file stands there. Throws FilesProblem. */
+/** Undefined: there is no such file. Throws FilesProblem. */
 export const readEntry = (file: string): ReadEntry | undefined => {
   const stat = statOf(file)
   let opened: number | undefined

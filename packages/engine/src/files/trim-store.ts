@@ -22,7 +22,7 @@ export const trimStore = async (
     .toSorted((left, right) => left.time - right.time || (left.name < right.name ? -1 : 1))
   for (const { name } of refs.slice(0, Math.ceil(refs.length / 2)))
     rmSync(join(folder, name), { force: true })
-  // It keeps a tree of everything, to be faster.
+  // HEAD holds a whole tree to save time, so reset it first.
   writeHead(folder, UNBORN)
   await callGit(git, ["-c", "gc.packRefs=false", "gc", "--quiet", "--prune=now"])
 }

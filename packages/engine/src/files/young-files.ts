@@ -1,7 +1,7 @@
 /**
- * Git knows an unchanged file by its size and its times, and it counts seconds. A file that is written twice within one second,
- * to the same size and with its old time put back, looks unchanged. So files that had just changed when they were looked at are
- * read again by the next look.
+ * Git knows an unchanged file by its size and its times, and it counts seconds. A file looks unchanged when it is written
+ * twice within one second, to the same size and with its old time restored. So each look reads again the files that had
+ * just changed at the look before.
  */
 import { createHash } from "node:crypto"
 import { join } from "node:path"
@@ -10,9 +10,9 @@ import { machineNow } from "../port/machine-time.ts"
 import { readEntry, statOf } from "./read-entry.ts"
 
 export interface YoungFiles {
-  /** Before git reads them. Relative to the top. */
+  /** Call it before git reads them. The paths are relative to the top. */
   readonly note: (paths: readonly string[]) => void
-  /** Those that are not what they were when they were noted. */
+  /** The noted files that differ from what was noted. */
   readonly changed: () => readonly string[]
 }
 
@@ -30,7 +30,7 @@ export const openYoungFiles = (top: string): YoungFiles => {
       for (const [path, digest] of noted) {
         const file = readYoung(join(top, path))
         if (file !== undefined && file.digest !== digest) changed.push(path)
-        // From now on its time tells; so does its size.
+        // From now on, its time and size show a change.
         if (file === undefined || machineNow() - file.changedMs > YOUNG_MS) noted.delete(path)
       }
       return changed
@@ -38,7 +38,7 @@ export const openYoungFiles = (top: string): YoungFiles => {
   }
 }
 
-/** What is more, or larger, takes longer to write. */
+/** More or larger files take longer to write. */
 const MOST = 200
 const MOST_BYTES = 1024 * 1024
 const YOUNG_MS = 2_000
@@ -51,7 +51,7 @@ const readYoung = (file: string): { readonly digest: string; readonly changedMs:
     const digest = createHash("sha1").update(`${found.mode}\0`).update(found.content).digest("hex")
     return { digest, changedMs: found.changedMs }
   } catch {
-    // Whoever keeps it says so.
+    // The code that keeps the file reports the failure.
     return undefined
   }
 }

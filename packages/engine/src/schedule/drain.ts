@@ -239,7 +239,7 @@ const drainAt = (
       progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1
       // The end of the turn was just appended at the end of the log, so every input is known.
       const pending = session.inputs()
-      // What a prompt led to is in the log before the next one is.
+      // The log holds the results of one prompt before the next prompt.
       if (pending.length > 0) yield* late.done
       const next = decideNext({
         resultsToShow: progress.resultsToShow,

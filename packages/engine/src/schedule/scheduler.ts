@@ -211,7 +211,7 @@ const makeScheduler = (recovery: Recovery) =>
       wait: verbs.wait,
       isActive: verbs.isActive,
     })
-    // Last: what goes on here may have children, and asks us for them.
+    // Recovery comes last: resumed work may have children and asks the scheduler for them.
     if (recovery !== false) {
       const recover = recoverAll(drains, recovery)
       // After a failed write the next signal triggers another look.

@@ -8,11 +8,11 @@ import type { SessionHandle } from "./session-handle.ts"
 import type { SettingsValue } from "./settings.ts"
 
 /**
- * What is left to do of a turn whose calls have settled, done while the next request is on its way. It is never left halfway,
- * and whoever depends on it waits for it.
+ * The rest of a turn whose calls have settled, done while the next request is under way. It is always finished, and work
+ * that depends on it waits for it.
  */
 export interface LateWork {
-  /** Begins at once. What was begun before is done by then. */
+  /** Begins at once. Work begun earlier is done first. */
   readonly begin: <R>(work: Effect.Effect<void, Failure, R>) => Effect.Effect<void, Failure, R>
   readonly done: Effect.Effect<void, Failure>
 }
@@ -23,7 +23,7 @@ export interface TurnScene {
   readonly location: LocationServices
   readonly cast: Cast
   readonly settings: SettingsValue
-  /** Of the turns before. */
+  /** The late work of the turns before. */
   readonly late: LateWork
 }
 

@@ -36,7 +36,7 @@ export const runTurn = (
     if (attempt.kind === "ended") {
       const ended = { kind: "ended", resultsToShow: attempt.calls > 0 } as const
       if (scene.cast.hooks === undefined) return Effect.succeed(ended)
-      // What a hook does to files is no part of the turn.
+      // What a hook does to files is not part of the turn.
       return scene.late.done.pipe(Effect.andThen(watchTurn(scene, step)), Effect.as(ended))
     }
     return Effect.flatMap(retryParkOrGiveUp(scene, step, { ...attempt, number }), (given) =>
@@ -202,7 +202,8 @@ const send = (
     const events = model.stream(request, controller.signal)[Symbol.asyncIterator]()
     const advance = Effect.tryPromise({ try: () => recorder.advance(events), catch: asModelFailure })
     const consumeAll: Effect.Effect<void, ModelFailure | Failure, Asking> = Effect.flatMap(advance, () => {
-      // What the turn before did to files is in the log before anything that came of it, and nothing changes them until then.
+      // The log holds the previous turn's file changes before any result of this turn, and no call changes files until
+      // then.
       const record = Effect.andThen(late.done, calls.record(recorder.take()))
       if (!recorder.finished()) return Effect.andThen(record, consumeAll)
       return beside(record, recorder.advance(events))

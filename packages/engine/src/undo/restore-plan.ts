@@ -68,8 +68,8 @@ export const changesOfTurn = async (files: FileTrees, window: FileWindow): Promi
 }
 
 /**
- * What stands now and what is to, of every file that differs; undefined where none does. Files that others have changed since
- * are refused, unless they may be overwritten. Fails with FILES_CHANGED.
+ * The current and the wanted state of every file that differs; undefined when none differs. Refuses files that others have
+ * changed since, unless they may be overwritten. Fails with FILES_CHANGED.
  */
 export const planRestore = async (
   files: FileTrees,

@@ -53,7 +53,7 @@ export const undoSession = (
       if (open !== undefined) {
         const { missed } = session.transcript().undoing
         const finished = yield* finish(session, open)
-        // Asked for again, after its process was lost on the way: this is its answer.
+        // The request is repeated after its process was lost. This is its answer.
         if (isSameUndo(open, asked[0], wish))
           return { ...finished, prompts: asked, missed: reasonsSince(missed, open) }
       }
@@ -216,7 +216,7 @@ const acquireSoon = (id: string, attempts = 40): Effect.Effect<Acquisition, Fail
         : Effect.andThen(Effect.sleep(LIMITS.leasePollMs), acquireSoon(id, attempts - 1)),
   )
 
-/** No other process works on the session while `use` runs, and no work in it is open. An undo that has begun may be. */
+/** No other process works on the session while `use` runs, and it has no open work. It may have a begun undo. */
 const holding = <A, R>(
   id: string,
   use: (session: SessionHandle) => Effect.Effect<A, Failure, R>,

@@ -177,7 +177,7 @@ export const openMemoryStore = (
     )
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        // A dead process gives nothing back, whatever its last fibers still try.
+        // A dead process returns nothing, whatever its last fibers still try.
         if (owner.isGone()) return
         for (const session of all()) if (session.owner === me) session.owner = undefined
         database.owners.delete(me)

@@ -161,8 +161,8 @@ const openIn = async (
 }
 
 /**
- * No need to wait for a disk: these tests kill processes, never a machine. Shared memory lies in the data folder, so that a
- * server that was killed leaves none behind.
+ * No need to wait for a disk: these tests kill processes, never a machine. Shared memory is in the data folder, so a killed
+ * server leaves none behind.
  */
 const SETTINGS = ["max_connections=200", "fsync=off", "dynamic_shared_memory_type=mmap"]
 
@@ -251,7 +251,7 @@ const untilReady = async (data: string, port: number, isRunning: () => boolean):
   return false
 }
 
-/** A server listens before it can answer questions, and says in this file when it can. */
+/** A server listens before it can answer questions. This file says when it can. */
 const isReady = (data: string): boolean =>
   readFileSync(join(data, "postmaster.pid"), "utf8").includes("\nready")
 
