@@ -65,6 +65,7 @@ const telemetry = startTelemetry({
   cursors: openCursors(join(folder.path, "cursors.sqlite"), { exporter: collector, database: "told" }),
   everySession: true,
   version: "0.0.0",
+  instance: "bench",
   clock: {
     now: Date.now,
     sleep: (milliseconds, signal) =>

@@ -196,6 +196,18 @@ test("a collector that takes only a little at once gets all of it", async () => 
   expect(orphans(collector.spans())).toEqual([])
 })
 
+test("processes that count for themselves are told apart, unless the user names them", async () => {
+  const collector = await startCollector()
+  const scene = await directScene({ script: [{ text: "A." }, { text: "B." }, { text: "C." }] })
+  const env = { MERIDIAN_TELEMETRY_OTLP: collector.url }
+  await run(scene, env, ...SPAWN, "One.")
+  await run(scene, env, ...SPAWN, "Two.")
+  const names = () => [...new Set(collector.resources().map((resource) => resource["service.instance.id"]))]
+  expect(names()).toEqual([expect.any(String), expect.any(String)])
+  await run(scene, { ...env, OTEL_RESOURCE_ATTRIBUTES: "service.instance.id=mine" }, ...SPAWN, "Three.")
+  expect(names()[2]).toBe("mine")
+})
+
 verifies("telemetry.settings", async () => {
   const collector = await startCollector()
   const scene = await directScene({

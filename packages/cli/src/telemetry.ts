@@ -43,6 +43,7 @@ export const openTelemetry = async (
           }),
     everySession,
     version: VERSION,
+    instance: world.uuid(),
     clock: world.clock,
     log: (line) => world.stderr.write(`${line}\n`),
   })

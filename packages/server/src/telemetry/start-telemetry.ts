@@ -24,6 +24,8 @@ export interface TelemetryOptions {
   /** Also sends sessions that other processes work on. */
   readonly everySession: boolean
   readonly version: string
+  /** Tells this process from others: each counts by itself, and a collector must not take them for one. */
+  readonly instance: string
   readonly clock: Clock
   /** Lines for the operator. They never contain what was said in a session. */
   readonly log: (line: string) => void
@@ -69,7 +71,11 @@ export const startTelemetry = (options: TelemetryOptions): Telemetry => {
     onStep: settings?.traces === undefined ? () => undefined : steps.add,
   })
   const resource: Resource = {
-    attributes: { ...settings?.resource, "service.version": options.version },
+    attributes: {
+      "service.instance.id": options.instance,
+      ...settings?.resource,
+      "service.version": options.version,
+    },
     version: options.version,
   }
   const closing = new AbortController()
