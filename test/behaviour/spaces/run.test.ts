@@ -155,6 +155,13 @@ verifies("run.space-required", async () => {
     expect(await codeOf(scene.call(name, values))).toBe("SPACE_REQUIRED")
 })
 
+test("whoever names no space is told the newest there is, and is not sent to make another", async () => {
+  scene.harness("claude")
+  await spawn()
+  const told = await scene.call("run.wait", { run_ids: ["r1"] }).catch((error: unknown) => String(error))
+  expect(told).toMatch(/the newest is s1\./)
+})
+
 test("a missing harness is exit code 2 and leaves no trace", async () => {
   const options = { env: { PATH: join(scene.project, "nowhere") } }
   await expect(spawn({}, options)).rejects.toMatchObject({ code: "HARNESS_NOT_INSTALLED" })

@@ -240,7 +240,12 @@ export const SPACES_FAILURES = {
     exit: 1,
     http: 400,
     cause: () => "No MERIDIAN_SPACE_ID set.",
-    next: () => "run 'meridian run spawn' to auto-create a space.",
+    next: (f) =>
+      f["newest"] === undefined
+        ? "run 'meridian run spawn' to auto-create a space."
+        : f["face"] === "tool"
+          ? `name the space as space_id; the newest is ${f["newest"]}.`
+          : `name the space with --space, or set MERIDIAN_SPACE_ID; the newest is ${f["newest"]}.`,
   },
   HARNESS_MISMATCH: {
     exit: 1,

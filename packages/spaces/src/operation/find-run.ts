@@ -12,8 +12,11 @@ import { requireSpace } from "./space-context.ts"
 import type { State } from "./state.ts"
 import type { World } from "./world.ts"
 
-export const spaceHere = (space: string | undefined, state: State, world: Pick<World, "env">): SpacePlace =>
-  spacePlace(state.place, findSpace(state.place, requireSpace(space, world)).id)
+export const spaceHere = (
+  space: string | undefined,
+  state: State,
+  world: Pick<World, "env" | "cwd" | "face">,
+): SpacePlace => spacePlace(state.place, findSpace(state.place, requireSpace(space, world)).id)
 
 export const findRun = async (space: SpacePlace, reference: string, state: State): Promise<Run> => {
   const read = readReference(reference)
