@@ -158,8 +158,10 @@ verifies("run.space-required", async () => {
 test("whoever names no space is told the newest there is, and is not sent to make another", async () => {
   scene.harness("claude")
   await spawn()
-  const told = await scene.call("run.wait", { run_ids: ["r1"] }).catch((error: unknown) => String(error))
-  expect(told).toMatch(/the newest is s1\./)
+  await expect(scene.call("run.wait", { run_ids: ["r1"] })).rejects.toMatchObject({
+    code: "SPACE_REQUIRED",
+    facts: { newest: "s1" },
+  })
 })
 
 test("a missing harness is exit code 2 and leaves no trace", async () => {
