@@ -288,4 +288,40 @@ export const MUTANTS: readonly Mutant[] = [
     to: "return { seq: event.seq, until: event.time,",
     killedBy: "test/crash/engine-parking.test.ts",
   },
+  // Budgets and the guard against repetition.
+  {
+    says: "a turn begins when a cap is just reached",
+    file: "domain/caps.ts",
+    from: "cap !== undefined && spent[measure] >= cap)",
+    to: "cap !== undefined && spent[measure] > cap)",
+    killedBy: "test/sim/engine-caps.test.ts",
+  },
+  {
+    says: "a retry counts as no turn",
+    file: "domain/transcript/spending.ts",
+    from: `case "session.next.retried.1":\n      return counts(spending, event) ? spend(spending, { turns: 1 }) : spending`,
+    to: `case "session.next.retried.1":\n      return spending`,
+    killedBy: "test/sim/engine-caps.test.ts",
+  },
+  {
+    says: "what is left of a budget is told before every turn",
+    file: "domain/caps.ts",
+    from: "percent <= known",
+    to: "percent < known",
+    killedBy: "test/sim/engine-caps.test.ts",
+  },
+  {
+    says: "an equal call is carried out a sixth time",
+    file: "domain/repetition.ts",
+    from: "count < LIMITS.repetitionRefused",
+    to: "count <= LIMITS.repetitionRefused",
+    killedBy: "test/sim/engine-caps.test.ts",
+  },
+  {
+    says: "only a cap on turns holds",
+    file: "session/spending.ts",
+    from: "if (breach === undefined) return undefined",
+    to: `if (breach?.measure !== "turns") return undefined`,
+    killedBy: "test/sim/engine-caps.test.ts",
+  },
 ]

@@ -6,8 +6,9 @@ import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
 import type { Extension, EmbedderScene, Engine, EngineOptions, ModelConfig, Reply } from "@meridian/engine"
-import { Failure, type AnswerFormat, type Overrides, type Receipt } from "@meridian/protocol"
+import { Failure, type AnswerFormat, type Caps, type Overrides, type Receipt } from "@meridian/protocol"
 
+import { brokenCaps, repeatedTooOften } from "../engine-cap-laws.ts"
 import { brokenLaws, integrityOf, rebuiltDifferently, type Act } from "../engine-laws.ts"
 import { createMachine, Death, type Life } from "../engine-life.ts"
 import { allEvents, allMessages, codeOf } from "../engine-scene.ts"
@@ -51,6 +52,8 @@ export const walkWorld = async (
   seed: number,
   base: string,
   store: "sqlite" | "memory" = "sqlite",
+  /** What every session may use up; each has a cap of its own besides, and people change it. */
+  caps?: Caps,
 ): Promise<Walked> => {
   const random = createRandom(seed)
   mkdirSync(base)
@@ -114,7 +117,9 @@ export const walkWorld = async (
     const script: ModelConfig["script"] = async ({ body }): Promise<Reply> => {
       await pause(dice.below(4))
       await life.reach()
-      const reply = calm ? calmReply(body) : randomReply(dice)
+      const reply = priced(
+        calm ? calmReply(body) : caps === undefined ? randomReply(dice) : cappedReply(dice),
+      )
       // The whole answer at once, as most come, or piece by piece.
       return dice.chance(0.5) ? reply : { ...reply, chunkMs: 0 }
     }
@@ -122,8 +127,8 @@ export const walkWorld = async (
     return {
       database: file,
       models: [
-        { ...model, id: "fake/one" },
-        { ...model, id: "fake/two" },
+        { ...model, id: "fake/one", ...PRICE },
+        { ...model, id: "fake/two", ...PRICE },
       ],
       permissions: [
         { action: "*", resource: "*", effect: "allow" },
@@ -132,6 +137,7 @@ export const walkWorld = async (
       limits: { pendingInputs: PENDING, steerBatch: 2, turnsPerActivity: 4, leaseMs: 1_000 },
       retry: { attempts: 2, baseMs: 1 },
       tools: [tool("act", false), tool("fail", true), tool("careful", false), inquiring],
+      ...(caps === undefined ? {} : { budget: caps }),
       // Half of the worlds continue on their own after a crash.
       recovery: seed % 2 === 0 ? "continue" : "settle",
     }
@@ -149,7 +155,7 @@ export const walkWorld = async (
           await machine.until(
             whileAlive(
               life,
-              patiently(() => engine.sessions.create({ id, location })),
+              patiently(() => engine.sessions.create({ id, location, ...(caps === undefined ? {} : OWN) })),
             ),
           )
         const running = { engine, life }
@@ -191,7 +197,8 @@ export const walkWorld = async (
     const together = [now, ...(partner === undefined ? [] : [partner])]
     const steps = walkers.map(async (walker) => {
       const chosen = random.pick(together)
-      const step = takeStep(chosen.engine, walker, places, say, chosen.life.isDead).catch(unlessBusy)
+      const act = caps !== undefined && walker.random.chance(0.2) ? changeCaps : takeStep
+      const step = act(chosen.engine, walker, places, say, chosen.life.isDead).catch(unlessBusy)
       step.catch(() => undefined)
       await Promise.race([step, chosen.life.died])
     })
@@ -236,6 +243,9 @@ export const walkWorld = async (
       const events = await allEvents(now.engine, walker.id)
       const own = acts.filter(({ sessionID }) => sessionID === walker.id)
       for (const law of brokenLaws(events, own)) say(`${walker.id}: ${law}`)
+      for (const law of brokenCaps(events, [caps, OWN.budget]))
+        if (caps !== undefined) say(`${walker.id}: ${law}`)
+      for (const law of repeatedTooOften(events, own)) say(`${walker.id}: ${law}`)
       for (const sentence of await compare(now.engine, walker, events)) say(`${walker.id}: ${sentence}`)
     }
     for (const sentence of await compareForks(now.engine, walkers)) say(sentence)
@@ -293,6 +303,47 @@ const close = ({ engine, life }: Running): Promise<void> =>
 
 const pause = async (ticks: number): Promise<void> => {
   for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const PRICE = { price: { input: 1, output: 10 } } as const
+
+/** A turn costs half a cent. */
+const priced = (reply: Reply): Reply => ({ usage: { input: 1_000, output: 400 }, ...reply })
+
+/** Of one session. */
+const OWN = { budget: { maxTurns: 9 } } as const
+
+/** More calls, and fewer different ones: so work goes on until a cap stops it, or the guard against repetition. */
+const cappedReply = (dice: Random): Reply =>
+  dice.chance(0.6)
+    ? {
+        tools: Array.from({ length: 1 + dice.below(2) }, () => ({
+          name: dice.pick(["act", "act", "act", "fail"]),
+          input: { n: dice.chance(0.9) ? 1 : 2 },
+        })),
+      }
+    : randomReply(dice)
+
+/** A person answers the question of a budget, or says anew what may be used up. */
+const changeCaps: typeof takeStep = async (engine, { random, id: sessionID }, _places, say, isDead) => {
+  const { sessions, questions } = engine
+  const expect = async (work: Promise<unknown>, allowed: string): Promise<void> => {
+    const code = await codeOf(work).catch((cause: unknown) => (isDead() ? "dead" : String(cause)))
+    if (!isDead() && !["no failure", "DATABASE_BUSY", allowed].includes(code))
+      say(`${sessionID}: unexpected ${code}`)
+  }
+  for (const { id, kind } of await questions.list({ sessionID }))
+    if (kind === "budget")
+      return expect(
+        questions.reply({ requestID: id, answer: random.pick(["raise", "raise", "stop"]) }),
+        "QUESTION_NOT_FOUND",
+      )
+  const changed = random.pick([
+    { maxTurns: 3 + random.below(20) },
+    { maxTokens: 5_000 + random.below(40_000) },
+    { maxCost: 0.01 + random.below(20) / 100 },
+  ])
+  return expect(sessions.setBudget({ sessionID, ...changed }), "CAP_BELOW_SPENT")
 }
 
 /** Words, or a value where one is asked for. */
@@ -467,12 +518,12 @@ const finish = async (
   for (;;) {
     const settled = codeOf(sessions.run(sessionID)).then((code) => ({ code }))
     for (;;) {
-      const asked = await Promise.race([settled, pause(5)])
-      if (asked !== undefined) break
+      const ended = await Promise.race([settled, pause(5)])
       for (const { id } of await permissions.list({ sessionID }))
         await codeOf(permissions.reply({ requestID: id, reply: "once" }))
       for (const { id, choices } of await questions.list({ sessionID }))
         await codeOf(questions.reply({ requestID: id, answer: choices[0]?.label ?? "" }))
+      if (ended !== undefined) break
     }
     const { code } = await settled
     if (code === "no failure" && (await sessions.inputs(sessionID)).length === 0) return
