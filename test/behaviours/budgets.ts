@@ -88,5 +88,9 @@ export const BUDGET_BEHAVIOURS = {
   "overspend.unpriced": promise(
     "where no price is known and usage is told at the end only, caps on tokens and turns hold to the turn",
   ),
+  "run-cap.told": {
+    seed: "issue 17",
+    says: "an agent of another harness is told at 50, 80 and 95 % what is left of its budget, once",
+  },
   "run-cap.own": promise("a run raises neither its own cap nor one above it"),
 } as const satisfies Record<string, Behaviour>

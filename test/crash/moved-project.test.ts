@@ -47,6 +47,7 @@ verifies("space.rebind", async () => {
   })
   const { id } = await engine.sessions.create({ location: { directory: scene.project } })
   await engine.close()
+  await scene.run("schedule", "0 9 * * *", "--", "run", "spawn", "--space", "s1", "-p", "review")
   renameSync(scene.project, moved)
   // Looking at the run must not end it.
   expect((await run("run", "list", "--space", "s1")).stdout).toContain("waiting")
@@ -57,6 +58,7 @@ verifies("space.rebind", async () => {
   expect(document(told)).toMatchObject({
     spaces: [{ space_id: "s1", from: scene.project, chats: 1, runs: 1 }],
     sessions: 1,
+    schedules: 1,
   })
   await run("run", "resume", "r1", "--space", "s1")
   while (status() !== "succeeded") await new Promise((resolve) => setTimeout(resolve, 50))

@@ -174,3 +174,29 @@ verifies("run.words-shown", async () => {
     `Sent: "${WORDS}" (will be told after its next tool, else with its next message)\n`,
   )
 })
+
+verifies("run-cap.told", async () => {
+  const said = JSON.stringify({
+    type: "assistant",
+    parent_tool_use_id: null,
+    message: {
+      id: "msg_1",
+      role: "assistant",
+      content: [{ type: "text", text: "I have begun." }],
+      usage: { input_tokens: 1_000, output_tokens: 200 },
+    },
+  })
+  const scene = openOutliving({ noise: [said], listens: "kept", hold: true })
+  const spawn = "run spawn --background --max-tokens 2000 -p".split(" ")
+  await scene.run(...spawn, "move billing")
+  await begun(scene, { isSpawned: true })
+  await until(() => JSON.stringify(scene.claude.calls()).includes("additionalContext"))
+  expect(scene.claude.calls()[0]?.heard).toContain(
+    "[meridian] What is left of the budget for this work: 800 tokens of 2000 tokens (60 % used).",
+  )
+  // Only the next mark is told again: its next message says nothing of this one.
+  scene.claude.behave({ answer: "All done." })
+  endAll(scene)
+  await ended(scene)
+  expect(scene.claude.calls()[1]?.stdin).not.toContain("What is left of the budget")
+})

@@ -68,6 +68,22 @@ verifies("run.stalls", async () => {
 verifies(
   "run.stalls",
   async () => {
+    const scene = openOutliving({
+      noise: [SAID],
+      listens: "kept",
+      hold: true,
+      env: { MERIDIAN_STALL_MINUTES: "0.03" },
+    })
+    await begun(scene)
+    await ended(scene, "failed")
+    expect(scene.claude.calls()[0]?.heard).toContain("Nothing was heard from you for a long time.")
+  },
+  "it is asked before it is stopped",
+)
+
+verifies(
+  "run.stalls",
+  async () => {
     const go = join(openOutliving().home, "go")
     // Silent, but one of its processes computes. As long as it does, nothing interrupts it.
     const scene = openOutliving({

@@ -141,6 +141,7 @@ export {
   type ToolState,
 } from "./session-message.ts"
 export {
+  BUDGET_MARK,
   decodeRunOffer,
   encodeRunOffer,
   OFFER_FILE,

@@ -5,10 +5,12 @@
  */
 import { decoder } from "./shape/decode.ts"
 import { encoder } from "./shape/encode.ts"
-import { INTEGER, listOf, objectOf, STRING, type TypeOf } from "./shape/shape.ts"
+import { INTEGER, listOf, NUMBER, objectOf, STRING, type TypeOf } from "./shape/shape.ts"
 
 export const OFFER_FILE = "offer.json"
 export const TAKEN_FILE = "taken.json"
+
+export const BUDGET_MARK = objectOf({ measure: STRING, cap: NUMBER, percent: NUMBER })
 
 /** `number` counts from 1 over the life of the run. */
 export const RUN_WORDS = objectOf({ number: INTEGER, text: STRING })
@@ -21,6 +23,8 @@ const RUN_OFFER = objectOf(
   {
     /** Our own note, about the budget or a long silence. */
     note: STRING,
+    /** Which marks of which caps it tells of. */
+    budget: listOf(BUDGET_MARK),
   },
 )
 export type RunOffer = TypeOf<typeof RUN_OFFER>

@@ -31,8 +31,7 @@ export const openSteering = (engine: Engine, steered: Steered): Steering => {
   const watching = (async () => {
     while (!over.signal.aborted) {
       const offer = takeOffer(world.env)
-      if (offer !== undefined && (await admitWords(engine, offer.words, { ...steered, wake: true })))
-        admitted = true
+      if (offer !== undefined) admitted = (await admitOffer(engine, offer, steered)) || admitted
       await world.clock.sleep(LOOK_MS, over.signal)
     }
   })().catch((error: unknown) => {
@@ -50,6 +49,13 @@ export const openSteering = (engine: Engine, steered: Steered): Steering => {
       await watching
     },
   }
+}
+
+const admitOffer = async (engine: Engine, offer: RunOffer, steered: Steered): Promise<boolean> => {
+  const { note, words } = offer
+  if (note !== undefined)
+    await engine.sessions.prompt({ sessionID: steered.sessionID, prompt: { text: note } })
+  return (await admitWords(engine, words, { ...steered, wake: true })) || note !== undefined
 }
 
 /** Returns whether there were any. */

@@ -3,7 +3,7 @@
  * records of runs (`operation/run-budget.ts`). A cap is checked before an attempt and, during one, with every line of
  * usage.
  */
-import { sayBudgetLeft } from "@meridian/protocol"
+import { sayBudgetLeft, type BUDGET_MARK, type TypeOf } from "@meridian/protocol"
 
 /** Dollars, tokens, turns, seconds at work. */
 export interface RunCaps {
@@ -115,11 +115,7 @@ const defined = (caps: RunCaps): RunCaps =>
 
 const TOLD_AT = [95, 80, 50] as const
 
-interface ToldMark {
-  readonly measure: string
-  readonly cap: number
-  readonly percent: number
-}
+type ToldMark = TypeOf<typeof BUDGET_MARK>
 
 export interface BudgetNotice {
   readonly text: string

@@ -36,8 +36,8 @@ import type { Leg } from "./run-context.ts"
 export interface AttemptWords extends Disposable {
   /** Offers new words, and notices which were taken. */
   readonly look: () => void
-  /** Adds the question to the next offer. */
-  readonly ask: (question: string) => void
+  /** Adds the question to the next offer, or takes it out. */
+  readonly ask: (question: string | undefined) => void
 }
 
 /** The context of a hook holds this much; more waits for the next message. */
@@ -47,7 +47,6 @@ export const openAttemptWords = (leg: Leg, spending: AttemptSpending, given: num
   const { files, harness } = leg
   let doneUpTo = given
   let outstanding: RunOffer | undefined
-  let notice: BudgetNotice | undefined
   let question: string | undefined
   let inboxSize = -1
   let words: readonly SentWords[] = []
@@ -61,10 +60,9 @@ export const openAttemptWords = (leg: Leg, spending: AttemptSpending, given: num
       doneUpTo = upTo
       if (harness.steering === "tool") noteHanded(files, { upTo, at: offeredAt(files), by: "offer" })
     }
-    if (notice !== undefined) noteNotice(leg, notice)
+    if (outstanding.budget !== undefined) noteNotice(leg, { told: outstanding.budget })
     forgetTaken(files)
     outstanding = undefined
-    notice = undefined
     question = undefined
     return true
   }
@@ -82,14 +80,17 @@ export const openAttemptWords = (leg: Leg, spending: AttemptSpending, given: num
     const offer: RunOffer = {
       words: fresh.map(({ number, text }) => ({ number, text })),
       ...(note === "" ? {} : { note }),
+      ...(next === undefined ? {} : { budget: next.told }),
     }
-    if (fresh.length === 0 && note === "") return
+    if (fresh.length === 0 && note === "") {
+      if (!isFree && withdrawOffer(files)) outstanding = undefined
+      return
+    }
     if (JSON.stringify(offer) === JSON.stringify(outstanding)) return
     // Taken at this very moment: the next look notices it.
     if (!isFree && !withdrawOffer(files)) return
     makeOffer(files, offer)
     outstanding = offer
-    notice = next
   }
 
   return {
@@ -124,7 +125,7 @@ export const noticeOf = (
 ): BudgetNotice | undefined =>
   plan.caps === undefined ? undefined : budgetNotice(plan.caps, spending.sum(), readTold(files).budget ?? [])
 
-export const noteNotice = ({ files }: Pick<Leg, "files">, { told }: BudgetNotice): void =>
+export const noteNotice = ({ files }: Pick<Leg, "files">, { told }: Pick<BudgetNotice, "told">): void =>
   writeTold(files, { ...readTold(files), budget: told })
 
 /**
@@ -159,6 +160,7 @@ export const settleWords = async (
 const seeLeftOffer = (files: RunPlace, harness: Harness): void => {
   if (isOffered(files)) withdrawOffer(files)
   const taken = takenOffer(files)
+  if (taken?.budget !== undefined) noteNotice({ files }, { told: taken.budget })
   const upTo = taken?.words.at(-1)?.number
   if (upTo !== undefined && harness.steering === "tool")
     noteHanded(files, { upTo, at: offeredAt(files), by: "offer" })

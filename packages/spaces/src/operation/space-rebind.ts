@@ -9,13 +9,15 @@ import { asObject, Failure, type JsonObject, type SpaceId } from "@meridian/prot
 
 import { newestPerChat, type ChatRecord } from "../domain/chat.ts"
 import { decodeJson } from "../domain/json-line.ts"
-import { movedIn, pathMoved } from "../domain/moved-paths.ts"
+import { movedIn, pathMoved, type Move } from "../domain/moved-paths.ts"
+import type { Schedule } from "../domain/schedule.ts"
 import { findEntry } from "../domain/trust.ts"
 import { abandonedBy, liveChats, moveChats, readChats } from "../store/chat-store.ts"
 import { readDocument, replaceFile } from "../store/document.ts"
 import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
 import { leftWorking, liveRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
+import { changeSchedules } from "../store/schedule-store.ts"
 import { findSpace, listSpaces } from "../store/space-store.ts"
 import { readTrustBook } from "../store/trust-store.ts"
 import { adoptDatabase, databaseIn, markOfFile } from "./database-trust.ts"
@@ -24,7 +26,7 @@ import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { sparse } from "./run-document.ts"
 import { asRunPlan } from "./run-plan.ts"
-import { isSealed, openSeal, placedAt } from "./seal.ts"
+import { isOwnSchedule, isSealed, openSeal, placedAt, sealSchedule } from "./seal.ts"
 import { SPACE_REBIND } from "./space.meta.ts"
 import type { State } from "./state.ts"
 import { foldersAbove, readStoredPlan, storePlan } from "./stored-plan.ts"
@@ -48,16 +50,17 @@ export const spaceRebind = implement(SPACE_REBIND, {
       if (rebound.from !== undefined) from.add(rebound.from)
       spaces.push(sparse({ space_id: id, ...rebound }))
     }
+    const schedules = await rebindSchedules(new Set(ids), state, world)
     let sessions = 0
     let database = false
     for (const project of from) {
       sessions += (await world.moveSessions?.(project, folderOf(state.place).path)) ?? 0
       database = (await rebindDatabase(project, state, world)) || database
     }
-    if (spaces.some(({ runs }) => runs > 0)) await ensureSupervisor(state, world)
-    return { spaces, sessions, database }
+    if (schedules > 0 || spaces.some(({ runs }) => runs > 0)) await ensureSupervisor(state, world)
+    return { spaces, sessions, database, schedules }
   },
-  text: ({ spaces, sessions }) =>
+  text: ({ spaces, sessions, schedules }) =>
     [
       ...spaces.map(({ space_id: id, from, chats, runs }) =>
         from === undefined
@@ -65,6 +68,7 @@ export const spaceRebind = implement(SPACE_REBIND, {
           : `${id}: ${chats} chats and ${runs} runs, from ${from}`,
       ),
       ...(sessions === 0 ? [] : [`${sessions} sessions of the engine`]),
+      ...(schedules === 0 ? [] : [`${schedules} schedules`]),
     ].join("\n"),
 })
 
@@ -124,6 +128,37 @@ const rebindSpace = async (
 }
 
 const MOST_BYTES = 50_000_000
+
+/** Schedules that this user's Meridian sealed for a folder where the project was. Tells how many. */
+const rebindSchedules = async (spaces: ReadonlySet<SpaceId>, state: State, world: World): Promise<number> => {
+  const to = folderOf(state.place).path
+  const moveOf = (schedule: Schedule): Move | undefined => {
+    if (!spaces.has(schedule.space) || isOwnSchedule(schedule, state, world)) return undefined
+    const from = foldersAbove(schedule.cwd).find((folder) =>
+      isOwnSchedule(schedule, placedAt(folder, state), world),
+    )
+    return from === undefined ? undefined : { from, to }
+  }
+  let count = 0
+  await changeSchedules(state.place, (before) => {
+    const schedules = before.schedules.map((schedule) => {
+      const move = moveOf(schedule)
+      if (move === undefined) return schedule
+      count += 1
+      const { words, cwd, configPath } = schedule
+      const moved = {
+        ...schedule,
+        words: words.map((word) => pathMoved(word, move)),
+        cwd: pathMoved(cwd, move),
+        ...(configPath === undefined ? {} : { configPath: pathMoved(configPath, move) }),
+      }
+      const seal = sealSchedule(moved, state, world)
+      return seal === undefined ? schedule : { ...moved, seal }
+    })
+    return count === 0 ? before : { ...before, schedules }
+  })
+  return count
+}
 
 /** Undefined for a record that already belongs to this place, or is not this user's. */
 const placeOf = (record: ChatRecord, space: SpaceId, state: State, world: World): string | undefined => {

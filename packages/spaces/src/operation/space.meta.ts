@@ -98,8 +98,9 @@ export const SPACE_REBIND = defineMeta({
     spaces: listOf(objectOf({ space_id: STRING, chats: INTEGER, runs: INTEGER }, { from: STRING })),
     sessions: INTEGER,
     database: BOOLEAN,
+    schedules: INTEGER,
   }),
   details:
-    "Directories and flags of chats, and plans of runs, only count in the project they were made for. This finds their old place, adopts them at this one, and moves sessions of the engine too; waiting runs resume. Records your Meridian did not write stay as they are. Without SPACE it adopts all of them. Worktrees of runs and schedules are not moved.",
+    "Directories and flags of chats, and plans of runs, only count in the project they were made for. This finds their old place, adopts them at this one, and moves schedules and sessions of the engine too; waiting runs resume. Records your Meridian did not write stay as they are. Without SPACE it adopts all of them. Worktrees of runs are not moved.",
   examples: ["space rebind", "space rebind s1"],
 })

@@ -27,6 +27,10 @@ export type StoppedBy = "paused" | "stalled" | "budget"
 
 const LOOK_MS = 1_000
 const LOOKS_WITHOUT_NEWS = 60
+/** How long it has to answer when it is asked. */
+const LONGEST_ANSWER_MS = 60_000
+const SILENT =
+  "[meridian] Nothing was heard from you for a long time. If you wait for something, say for what, and go on."
 /** At these events more has been spent, or a tool has just ended. */
 const LOOKED_AT: ReadonlySet<string> = new Set([
   "usage",
@@ -54,6 +58,8 @@ export const watchAttempt = (
   let isWaiting = false
   let madeProgress = false
   let lastSignMs = world.clock.now()
+  /** Whether it still works. */
+  let askedAt: number | undefined
   let leader: ProcessMark | undefined
   let sample: ToolTimes | undefined
 
@@ -86,12 +92,20 @@ export const watchAttempt = (
 
   const lookForSigns = (now: number): void => {
     const { stallMs } = plan.policy
+    if (askedAt !== undefined && lastSignMs > askedAt) {
+      askedAt = undefined
+      words.ask(undefined)
+    }
     const timesNow = (): ToolTimes => toolTimes(files.report, { leader, at: now })
     if (now - lastSignMs < stallMs / 2) sample = undefined
     else if (now - lastSignMs < stallMs) sample ??= timesNow()
     // A computing process is at work, however silent: measured over the second half of the silence.
     else if (sample !== undefined && computesSince(sample, timesNow())) lastSignMs = now
-    else stop("stalled")
+    else if (askedAt === undefined) {
+      askedAt = now
+      words.ask(SILENT)
+      words.look()
+    } else if (now - askedAt >= Math.min(stallMs / 4, LONGEST_ANSWER_MS)) stop("stalled")
   }
 
   void (async () => {

@@ -6,7 +6,16 @@
  */
 import { existsSync } from "node:fs"
 
-import { decoder, INTEGER, listOf, NUMBER, objectOf, oneOf, STRING, type TypeOf } from "@meridian/protocol"
+import {
+  BUDGET_MARK,
+  decoder,
+  INTEGER,
+  listOf,
+  objectOf,
+  oneOf,
+  STRING,
+  type TypeOf,
+} from "@meridian/protocol"
 
 import { decodeLine, text } from "../domain/json-line.ts"
 import { readDocument, replaceFile } from "./document.ts"
@@ -33,7 +42,7 @@ const TOLD = objectOf(
   {
     handed: HANDED,
     /** What the agent was told about its budget: for each cap, the last mark. */
-    budget: listOf(objectOf({ measure: STRING, cap: NUMBER, percent: NUMBER })),
+    budget: listOf(BUDGET_MARK),
   },
 )
 export type Told = TypeOf<typeof TOLD>
