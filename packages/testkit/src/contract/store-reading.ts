@@ -20,7 +20,9 @@ import {
   seqs,
   started,
   succeeded,
+  testWithTwo,
   withStore,
+  withTwo,
   type StoreUnderTest,
 } from "./store-scene.ts"
 
@@ -147,6 +149,36 @@ export const readingContract = (subject: StoreUnderTest): void => {
         expect(yield* store.eventFrames({ session: "ses_none", after: 0, limit: 9 })).toBe(undefined)
       }),
     ))
+
+  testWithTwo(subject)(
+    "another process reads the same pages of frames, also of a session it never read",
+    () =>
+      withTwo(subject, ({ store: one }, { store: other }) =>
+        Effect.gen(function* () {
+          yield* tell(one)
+          const pages = (store: StoreVerbs, bytes: number) =>
+            Effect.gen(function* () {
+              const read: string[] = []
+              for (let after = 0, more = true; more;) {
+                const page = yield* store.eventFrames({ session: "ses_1", after, limit: 5, bytes })
+                if (page === undefined) break
+                read.push(`${page.first} ${page.last} ${Buffer.from(page.frames).toString()}`)
+                ;({ last: after, more } = page)
+              }
+              return read
+            })
+          for (const bytes of [300, 1_000_000]) {
+            const expected = yield* pages(one, bytes)
+            expect(expected.length).toBeGreaterThan(2)
+            expect(yield* pages(other, bytes)).toEqual(expected)
+          }
+          yield* other.events({ session: "ses_1", after: 0, limit: 4 })
+          expect(yield* pages(other, 300)).toEqual(yield* pages(one, 300))
+          expect(yield* other.eventFrames({ session: "ses_1", after: 14, limit: 9 })).toBeUndefined()
+          expect(yield* other.eventFrames({ session: "ses_none", after: 0, limit: 9 })).toBeUndefined()
+        }),
+      ),
+  )
 
   test("compactions are found among everything else", () =>
     withStore(subject, (store) =>

@@ -3,7 +3,7 @@ import type { EventRow } from "@meridian/protocol"
 
 import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
 import { NEVER } from "../../domain/transcript/parking.ts"
-import type { Parked, Placed, Stay, Stretch } from "../../port/store.ts"
+import type { EventRange, Parked, Placed, Stay, Stretch } from "../../port/store.ts"
 import type { Connection, Row } from "./connection.ts"
 import { indexed } from "./index-rows.ts"
 import { readSummary, type LogSummary } from "./summary.ts"
@@ -13,6 +13,8 @@ export interface ServerRows {
   readonly sessions: (stretch: Stretch) => Promise<readonly Placed<Head>[]>
   /** Sequences have no gaps, so a page is a range of them. The query planner cannot go wrong with that. */
   readonly events: (key: number, after: number, limit: number) => Promise<readonly EventRow[]>
+  /** Events behind a place. Undefined when the session does not exist. */
+  readonly page: (range: EventRange) => Promise<LogPage | undefined>
   /** The session in which a name is used. */
   readonly sessionOf: (kind: "input" | "request", id: string) => Promise<string | undefined>
   readonly stays: (session: string) => Promise<readonly Stay[]>
@@ -46,6 +48,13 @@ const MOST_STAYS = 200
 /** The id shows what is asked: a permission or something else. */
 const IS_QUESTION = "r.id like 'que\\_%'"
 
+/** A part of a log, with the head of its session at the same moment. */
+export interface LogPage {
+  readonly key: number
+  readonly head: number
+  readonly rows: readonly EventRow[]
+}
+
 export const createServerRows = (connection: Connection, schema: string): ServerRows => {
   const HEAD = `select s.key, s.id, s.seq, s.owner, s.host, s.summary,
       exists (select 1 from ${schema}.request r
@@ -76,12 +85,24 @@ export const createServerRows = (connection: Connection, schema: string): Server
          where session = $1 and seq > $2 and seq <= $3 order by seq`,
         [key, after, after + limit],
       )
-      return rows.map((row) => ({
-        seq: Number(row["seq"]),
-        type: String(row["type"]),
-        time: Number(row["time"]),
-        data: String(row["data"]),
-      }))
+      return rows.map(eventRowOf)
+    },
+    page: async ({ session, after, limit, bytes }) => {
+      const rows = await connection.ask(
+        `select s.key, s.seq as head, e.seq, e.type, e.time, e.data
+         from ${schema}.session s left join lateral (
+           select p.* from (
+             select seq, type, time, data,
+               sum(octet_length(data)) over (order by seq) - octet_length(data) as before
+             from ${schema}.event where session = s.key and seq > $2 and seq <= $3) p
+           where $4::bigint is null or p.before < $4) e on true
+         where s.id = $1 and s.published order by e.seq`,
+        [session, after, after + limit, bytes ?? null],
+      )
+      const [first] = rows
+      if (first === undefined) return undefined
+      const found = first["seq"] === null ? [] : rows.map(eventRowOf)
+      return { key: Number(first["key"]), head: Number(first["head"]), rows: found }
     },
     sessionOf: async (kind, id) => {
       const [row] = await connection.ask(
@@ -166,6 +187,13 @@ export const createServerRows = (connection: Connection, schema: string): Server
       ).map((row) => String(row["id"])),
   }
 }
+
+const eventRowOf = (row: Row): EventRow => ({
+  seq: Number(row["seq"]),
+  type: String(row["type"]),
+  time: Number(row["time"]),
+  data: String(row["data"]),
+})
 
 const headOf = (row: Row): Head => ({
   key: Number(row["key"]),

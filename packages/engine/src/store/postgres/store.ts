@@ -173,7 +173,7 @@ export const openPostgresStore = (
         }),
       remove: (id, heldAt) => ask(() => remove(id, heldAt)),
       events: (range) => ask(() => reader.read(range.session, () => mirror.events(range), [])),
-      eventFrames: (range) => ask(() => reader.read(range.session, () => mirror.frames(range), undefined)),
+      eventFrames: (range) => ask(() => reader.frames(range)),
       compactions: (session) => ask(() => reader.read(session, () => mirror.compactions(session), [])),
       messages: (session, stretch) =>
         ask(() => reader.read(session, () => mirror.messages(session, stretch), [])),
