@@ -3,8 +3,8 @@
  * leave out the tables for which their writes bring no rows. A session's work needs about ten such texts, and there can be no
  * more than 2^8 of each.
  */
+import { numberArray, textArray } from "./arrays.ts"
 import type { IndexRows } from "./index-rows.ts"
-import { textArray } from "./text-array.ts"
 
 export interface Write {
   readonly key: number
@@ -73,18 +73,18 @@ select l.key, l.seq, l.fence, l.key = ${STORED} as ok
   ${names ? ", (select json_agg(t.name)::text from taken t where t.key = l.key) as taken" : ""}
 from locked l`,
     values: [
-      writes.map(({ key }) => key),
-      writes.map(({ fence }) => fence ?? ANYONE),
-      writes.map(({ after }) => after),
-      writes.map((write, index) => (ends[index] ?? 0) - write.events.length + 1),
-      ends,
+      numberArray(writes.map(({ key }) => key)),
+      numberArray(writes.map(({ fence }) => fence ?? ANYONE)),
+      numberArray(writes.map(({ after }) => after)),
+      numberArray(writes.map((write, index) => (ends[index] ?? 0) - write.events.length + 1)),
+      numberArray(ends),
       textArray(writes.map(({ mark }) => mark)),
-      writes.map((write) => write.rows.interruptSeq),
+      numberArray(writes.map((write) => write.rows.interruptSeq)),
       textArray(writes.map(({ summary }) => summary)),
-      writes.map(({ parkedUntil }) => parkedUntil ?? null),
+      numberArray(writes.map(({ parkedUntil }) => parkedUntil ?? null)),
       textArray(writes.map(({ workspace }) => workspace)),
       textArray(events.map(({ type }) => type)),
-      events.map(({ time }) => time),
+      numberArray(events.map(({ time }) => time)),
       textArray(events.map(({ data }) => data)),
       ...kinds.map((kind) => recordsOf(writes, kind)),
     ],
@@ -125,7 +125,7 @@ select key from head`,
       fence ?? null,
       mark,
       textArray(events.map(({ type }) => type)),
-      events.map(({ time }) => time),
+      numberArray(events.map(({ time }) => time)),
       textArray(events.map(({ data }) => data)),
       ...kinds.map((kind) => recordsOf([write], kind)),
     ],

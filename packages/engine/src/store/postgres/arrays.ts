@@ -1,9 +1,11 @@
+/** Arrays as parameters. The driver would quote each element, which cost more than anything else about a group of appends. */
+
+export const numberArray = (numbers: readonly (number | null)[]): string =>
+  `{${numbers.map((number) => number ?? "NULL").join()}}`
+
 /**
- * Encodes texts as one parameter in the server's binary form of an array, so that nothing is escaped or parsed. Escaping the
- * JSON of a group of appends cost more than anything else about it.
- *
- * The header: number of dimensions, whether there are nulls, element type, number of elements, first index. Then each text
- * after its length in bytes.
+ * In the server's binary form, so that nothing is escaped or parsed. The header: number of dimensions, whether there are
+ * nulls, element type, number of elements, first index. Then each text after its length in bytes.
  */
 export const textArray = (texts: readonly string[]): Buffer => {
   const lengths = texts.map((text) => Buffer.byteLength(text))
