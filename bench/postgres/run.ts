@@ -110,6 +110,9 @@ const sessionsOf = async (engine: Engine, count: number): Promise<readonly strin
   return ids
 }
 
+/** Turns that are not counted: code that has just been loaded is slow, on both sides. */
+const WARM_ROUNDS = 200
+
 const benchTurns = async (
   name: string,
   port: number,
@@ -119,10 +122,11 @@ const benchTurns = async (
   const engine = await open(at(`${name}_ours`, port))
   const floor = await openFloor(at(`${name}_floor`, port).split("?")[0] ?? "", `${name}_floor`)
   for (const kind of ["text", "tool"] as const) {
-    // A long conversation costs more anyway, so after this many turns of one session another begins.
     const ours: number[] = []
     const theirs: number[] = []
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = -WARM_ROUNDS; round < rounds; round += 1) {
+      if (round === 0) for (const times of [ours, theirs]) times.length = 0
+      // A long conversation costs more by itself, so each session has 20 turns.
       const id = `ses_${kind}_${Math.floor(round / 20)}`
       if (round % 20 === 0) {
         await engine.sessions.create({ id, location: { directory: folder } })
@@ -162,6 +166,7 @@ try {
         ),
       )
     await all((id) => turnOf(engine, id, "text"))
+    await all((id) => floor.turn(id, "text"))
     const [ours, theirs]: [number[], number[]] = [[], []]
     for (let round = 0; round < 3; round += 1) {
       ours.push(rate(await all((id) => turnOf(engine, id, "text"))))
@@ -190,6 +195,7 @@ try {
     const grouped = () =>
       rate((sessionID, round) => engine.sessions.rename({ sessionID, title: `title ${round}` }))
     await grouped()
+    await rate((id) => floor.append(id))
     const [ours, theirs]: [number[], number[]] = [[], []]
     for (let round = 0; round < 3; round += 1) {
       ours.push(await grouped())

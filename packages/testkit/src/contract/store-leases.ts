@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
+import type { StoreVerbs } from "@meridian/engine/store-port"
 import { Effect, Fiber, Stream } from "effect"
 import { expect, test } from "vitest"
 
@@ -125,12 +126,19 @@ export const leaseContract = (subject: StoreUnderTest): void => {
         yield* append(one, { session: "ses_1", after: 1, events: [interrupt] })
         yield* Effect.sleep(500)
         expect(hint.pollUnsafe()).toBeUndefined()
+        let after = 2
         // One hint may be lost, but not all of them.
-        for (let after = 2; after < 40 && hint.pollUnsafe() === undefined; after += 1) {
-          yield* append(other, { session: "ses_1", after, events: [interrupt] })
-          yield* Effect.sleep(200)
-        }
-        expect(hint.pollUnsafe()).toBeDefined()
+        const isHeard = (by: StoreVerbs, heard: Fiber.Fiber<unknown, unknown>) =>
+          Effect.gen(function* () {
+            for (const end = after + 40; after < end && heard.pollUnsafe() === undefined; after += 1) {
+              yield* append(by, { session: "ses_1", after, events: [interrupt] })
+              yield* Effect.sleep(200)
+            }
+            return heard.pollUnsafe() !== undefined
+          })
+        expect(yield* isHeard(other, hint)).toBe(true)
+        const back = yield* Effect.forkChild(Stream.runHead(other.changes), { startImmediately: true })
+        expect(yield* isHeard(one, back)).toBe(true)
       }),
     ),
   )

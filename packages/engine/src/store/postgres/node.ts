@@ -101,8 +101,10 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
         (connection) => Effect.promise(connection.close),
       )
 
-    const reads = shareConnections(yield* Effect.all(Array.from({ length: READERS }, () => link())))
-    const lanes = yield* Effect.all(Array.from({ length: LANES }, () => link({ prepare: planOnce })))
+    const reads = shareConnections(
+      yield* Effect.all(Array.from({ length: READERS }, () => link({ prepare: planOnce }))),
+    )
+    const lanes = yield* Effect.all(Array.from({ length: LANES }, () => link({ prepare: planAppends })))
     yield* ask(() => migrate(reads, address, options.migrate ?? false))
 
     const { schema } = address
@@ -174,20 +176,17 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
   })
 
 /**
- * Appends read every table by its key. The statistics of young tables suggest other plans, and planning each append again
- * costs more than running it.
+ * Our statements differ in values, never in what they need. Planning one anew costs more than running it, and the server
+ * would do so five times before it keeps a plan.
  */
 const planOnce = async (query: Query): Promise<void> => {
-  await query(
-    [
-      "plan_cache_mode = force_generic_plan",
-      "enable_seqscan = off",
-      "enable_hashjoin = off",
-      "enable_mergejoin = off",
-    ]
-      .map((setting) => `set ${setting}`)
-      .join("; "),
-  )
+  await query("set plan_cache_mode = force_generic_plan")
+}
+
+/** Appends read every table by its key. The statistics of young tables suggest otherwise. */
+const planAppends = async (query: Query): Promise<void> => {
+  await planOnce(query)
+  await query("set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off")
 }
 
 const identityOf = async (connection: Connection, schema: string): Promise<string> => {

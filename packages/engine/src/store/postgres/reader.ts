@@ -3,7 +3,7 @@ import { decodeEvent, eventFrame, Failure } from "@meridian/protocol"
 
 import { LIMITS } from "../../domain/limits.ts"
 import type { EventFrames, EventRange } from "../../port/store.ts"
-import type { Mirror } from "./mirror.ts"
+import type { Known, Mirror } from "./mirror.ts"
 import type { Head, ServerRows } from "./rows.ts"
 import { nextSummary, NO_SUMMARY } from "./summary.ts"
 
@@ -39,13 +39,16 @@ export const createSessionReader = (options: {
     }
   }
 
-  /** Events we have seen must still be there. */
-  const requireNotBack = (session: string, { key, seq }: Pick<Head, "key" | "seq">): void => {
-    const known = mirror.known(session)
-    if (known?.key !== key || seq >= known.seq) return
+  /** Events we had seen when we asked must still be there. */
+  const requireNotBack = (
+    session: string,
+    before: Known | undefined,
+    { key, seq }: Pick<Head, "key" | "seq">,
+  ): void => {
+    if (before?.key !== key || seq >= before.seq) return
     throw new Failure("DATABASE_WENT_BACK", {
       database,
-      why: `session ${session} ends at ${seq}, and we had seen ${known.seq}`,
+      why: `session ${session} ends at ${seq}, and we had seen ${before.seq}`,
     })
   }
 
@@ -53,7 +56,7 @@ export const createSessionReader = (options: {
     const before = mirror.known(session)
     const head = await rows.head(session)
     if (head === undefined || (before !== undefined && before.key !== head.key)) mirror.drop(session)
-    else requireNotBack(session, head)
+    else requireNotBack(session, before, head)
     if (head !== undefined) await readOn(head)
     return head
   }
@@ -74,11 +77,11 @@ export const createSessionReader = (options: {
     read,
     frames: async (range) => {
       const { session, after } = range
-      if ((mirror.known(session)?.seq ?? 0) > after)
-        return read(session, () => mirror.frames(range), undefined)
+      const before = mirror.known(session)
+      if ((before?.seq ?? 0) > after) return read(session, () => mirror.frames(range), undefined)
       const page = await rows.page(range)
       if (page === undefined) return undefined
-      requireNotBack(session, { key: page.key, seq: page.head })
+      requireNotBack(session, before, { key: page.key, seq: page.head })
       const last = page.rows.at(-1)?.seq
       if (last === undefined) return undefined
       const frames = Buffer.from(page.rows.map(eventFrame).join(""))
