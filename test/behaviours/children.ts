@@ -47,6 +47,9 @@ export const CHILDREN_BEHAVIOURS = {
   "question.tool": promise(
     "a question of the model waits for whoever is there, over a restart of the engine",
   ),
+  "question.terminal": promise(
+    "a question of the model is asked on the terminal, answered by a number or words, or declined",
+  ),
   "webfetch.bounded": promise(
     "a page of the web is read within bounds, and no other host than the one that was named",
   ),

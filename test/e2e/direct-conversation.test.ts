@@ -373,6 +373,35 @@ test("a question disappears with its turn, and comes back if it was only left", 
   expect(await second.exited).toEqual({ code: 0, signal: 0 })
 })
 
+verifies("question.terminal", async () => {
+  const ask = (question: string) => ({
+    tools: [{ name: "question", input: { question, choices: [{ label: "red" }, { label: "blue" }] } }],
+  })
+  const { sit, asked } = await sitting({
+    script: [ask("Which colour?"), ask("And which other?"), { text: "Then I choose." }, { text: "Bye." }],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("paint it\r")
+  const shown = await terminal.until("/decline leaves it unanswered.")
+  expect(shown).toMatch(/Asked: Which colour\?\n1\. red\n2\. blue\nType a number or an answer/)
+  terminal.type("2\r")
+  await terminal.until("Asked: And which other?")
+  expect(asked()[1]).toContain("The user answered: blue")
+  terminal.type(CTRL_D)
+  expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+  const again = sit(["--continue"])
+  await again.until("/decline leaves it unanswered.")
+  again.type("/decline\r")
+  await again.until("Then I choose.")
+  expect(asked()[2]).toContain("The user declined to answer this question.")
+  await again.until(idle)
+  again.type("3\r")
+  await again.until("Bye.")
+  again.type(CTRL_D)
+  expect(await again.exited).toEqual({ code: 0, signal: 0 })
+})
+
 test("the content of a question is shown: its text at once, and all of it by v", async () => {
   const content = Array.from({ length: 40 }, (_, index) => `row ${index}`).join("\n")
   const { sit } = await sitting({

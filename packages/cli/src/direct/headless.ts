@@ -30,7 +30,7 @@ export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun)
   const tell = (event: DirectEvent): void => write(encodeDirectLine(event))
   tell({ type: "session", harnessSessionId: harnessSessionId(launch.session.id) })
   try {
-    const opened = await openSession(launch, world, "continue")
+    const opened = await openSession(launch, world, { recovery: "continue" })
     try {
       for (const message of opened.notices) tell({ type: "warning", message })
       const ending = await work(

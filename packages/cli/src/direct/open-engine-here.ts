@@ -50,6 +50,8 @@ export interface EngineWish {
   readonly recover: readonly string[]
   /** Whether interrupted work stays the same activity: for sessions without a person, whose work is demanded again. */
   readonly recovery?: RecoveryPolicy
+  /** Somebody sees the questions of tools, and answers them. */
+  readonly asksPeople?: boolean
 }
 
 export interface EngineHere {
@@ -99,8 +101,8 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
         ...(wish.permission === undefined ? {} : { permission: wish.permission }),
         ...(wish.allowedTools === undefined ? {} : { allowedTools: wish.allowedTools }),
       }),
-      // Neither a run nor the terminal conversation can show questions of tools.
-      { action: "question", resource: "*", effect: "deny" },
+      // Only a conversation on a terminal shows questions of tools.
+      ...(wish.asksPeople === true ? [] : [{ action: "question", resource: "*", effect: "deny" } as const]),
     ],
     agents,
     mcp: withServers(configured.mcp, wish.mcp),

@@ -1,6 +1,6 @@
 /** One open session of the engine, on the state of this project. */
 import type { Effort, Engine, ModelConfig, SessionInfo } from "@meridian/engine"
-import { Failure, type Caps, type RecoveryPolicy } from "@meridian/protocol"
+import { Failure, type Caps } from "@meridian/protocol"
 import { ownTask, type LaunchFile, type PermissionTier, type World } from "@meridian/spaces"
 
 import { openEngineHere, type EngineWish } from "./open-engine-here.ts"
@@ -38,9 +38,9 @@ export interface OpenSession {
 export const openSession = async (
   launch: DirectLaunch,
   world: World,
-  recovery: RecoveryPolicy,
+  how: Pick<EngineWish, "recovery" | "asksPeople">,
 ): Promise<OpenSession> => {
-  const here = await openEngineHere({ ...wishOf(launch), recovery }, world)
+  const here = await openEngineHere({ ...wishOf(launch), ...how }, world)
   const { engine, models, unusable, defaultModel, agents, isAgent } = here
   try {
     const { session, notices } = await enter(engine, launch, { model: here.model, isAgent, world })

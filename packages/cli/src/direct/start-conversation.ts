@@ -14,7 +14,7 @@ export const startConversation = async (launch: DirectLaunch, world: World): Pro
   let next = launch
   for (;;) {
     const left = await converse({
-      opened: await openSession(next, world, "settle"),
+      opened: await openSession(next, world, { recovery: "settle", asksPeople: true }),
       world,
       streams: { input, output },
       continued: next.session.kind !== "new",

@@ -19,6 +19,7 @@ import { decideKey, isArmedBy, type Deed, type Situation } from "./decide.ts"
 import { clear, EMPTY_EDITOR, insertText, type Editor, type Key } from "./editor.ts"
 import { filesBeginning } from "./files-beginning.ts"
 import { historyRows, inputOf, readHistory, waitingRows } from "./history.ts"
+import { answersIn, inquiryRows, isDecline, type Inquiry } from "./inquiry.ts"
 import { answersTo, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
 import { HELP, sessionCommands } from "./session-command.ts"
@@ -36,6 +37,13 @@ const MOST_SHOWN = 40
 const INTERRUPT: Key = { name: "c", sequence: "\u0003", ctrl: true, meta: false }
 /** How many named files of a prompt are listed. */
 const MOST_NAMED = 8
+/** A call that ends takes its question along. */
+const CHANGES_INQUIRIES: ReadonlySet<string> = new Set([
+  "session.next.question.asked.1",
+  "session.next.question.replied.1",
+  "session.next.tool.failed.1",
+])
+
 /** Rows of one question in the scrollback. */
 const MOST_VIEWED = 20_000
 
@@ -58,7 +66,7 @@ export type Left =
 export const converse = async (options: ConversationOptions): Promise<Left> => {
   const { opened, world, streams } = options
   const { engine, session } = opened
-  const { sessions, permissions } = engine
+  const { sessions, permissions, questions } = engine
   const sessionID = session.id
   const style = styleFor(world.env)
   const own = new Set<string>()
@@ -257,6 +265,32 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     })
   }
 
+  /** Questions of calls, here and in children, oldest first. The next submitted line answers the first. */
+  let inquiries: readonly Inquiry[] = []
+  const lookForInquiries = async (asking: string): Promise<void> => {
+    const open = (await questions.list({ sessionID: asking })).filter(({ callID }) => callID !== undefined)
+    const before = new Set(inquiries.map(({ id }) => id))
+    inquiries = [...inquiries.filter((one) => one.sessionID !== asking), ...open]
+    for (const one of open)
+      if (!before.has(one.id)) tell(...gap, ...inquiryRows(one, width()).map(style.notice))
+  }
+
+  const answerInquiry = (inquiry: Inquiry, typed: string): void => {
+    inquiries = inquiries.filter(({ id }) => id !== inquiry.id)
+    start(async () => {
+      try {
+        await questions.reply({ requestID: inquiry.id, answer: answersIn(typed, inquiry) })
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error
+        // Nobody asks any more: then it was said to the model.
+        if (error.code === "QUESTION_NOT_FOUND") return isDecline(typed) ? undefined : send(typed, "steer")
+        say(renderFailure(error), style.notice)
+        await lookForInquiries(inquiry.sessionID)
+      }
+      await work.watch()
+    })
+  }
+
   const commands = sessionCommands({ opened, style, work, current, note, confirm, tell, say })
 
   const submit = (text: string): void => {
@@ -265,6 +299,11 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
       confirming = undefined
       tell(...gap, style.dim(cutTo(`> ${oneLine(text)}`, width())))
       return done(/^\s*y(?:es)?\s*$/i.test(text))
+    }
+    const [inquiry] = inquiries
+    if (inquiry !== undefined && text.trim() !== "" && (!text.startsWith("/") || isDecline(text))) {
+      tell(...gap, style.dim(cutTo(`> ${oneLine(text)}`, width())))
+      return answerInquiry(inquiry, text)
     }
     const typed = readTyped(text)
     if (typed.tag !== "say" && typed.tag !== "queue")
@@ -393,6 +432,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     if (event.type === "session.next.prompt.promoted.1" || event.type === "session.next.prompt.cancelled.1")
       waiting = Math.max(0, waiting - 1)
     tell(...view.event(event, width()))
+    if (CHANGES_INQUIRIES.has(event.type)) start(() => lookForInquiries(sessionID))
     const question = view.question()
     if (terminal.isDumb && event.type === "session.next.permission.asked.1" && question !== undefined)
       tell(...questionRows(question, { size: terminal.size(), style, hint: answersTo(question.action) }))
@@ -412,6 +452,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     followChildren(engine, sessionID, {
       signal: gone.signal,
       changed: async (child) => {
+        await lookForInquiries(child)
         const open = await permissions.list({ sessionID: child })
         view.askFor(
           child,
@@ -457,6 +498,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
         always: request.resources,
         input: history === undefined ? undefined : inputOf(history, request.callID),
       })
+    await lookForInquiries(sessionID)
     redraw()
     start(async () => {
       templates = await sessions.commands(sessionID)

@@ -201,7 +201,9 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.activity.resumed.1":
         return [...speaking.pause(), style.notice("The process of this work was lost. The work continues.")]
       case "session.next.question.asked.1": {
-        const { text, choices } = event.data
+        const { text, choices, callID } = event.data
+        // The conversation shows it, and takes the answer.
+        if (callID !== undefined) return speaking.pause()
         const labels = choices.map(({ label }) => label).join(", ")
         const asked = oneLine(`Asked: ${text}${labels === "" ? "" : ` (${labels})`}`)
         return [...speaking.pause(), ...wrapText(asked, width).map(style.notice)]
