@@ -43,6 +43,9 @@ export const CLUSTER_BEHAVIOURS = {
     "a server that cannot be used is told with a code and the way on, and nothing is half written",
   ),
   "cluster.clocks": promise("nodes whose clocks are years apart hand work over all the same"),
+  "cluster.park-clock": promise(
+    "a session that waits for a limit goes on when the server's clock says so, however wrong the clock of a node is",
+  ),
   "cluster.rolling": promise(
     "while three servers behind a balancer are restarted one after the other, no turn is interrupted and a reader sees every event once",
   ),

@@ -2,6 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
 
 import { openEngine } from "@meridian/engine"
 import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
@@ -198,4 +199,40 @@ verifies("cluster.clocks", async () => {
   const said = (await conversation(scene.engine)).filter((line) => line !== "system")
   expect(said).toEqual(["user: hello", "slow: completed", "assistant: in the past"])
   await behind.close()
+})
+
+const LIMITED = {
+  error: {
+    status: 429,
+    code: "rate_limit_exceeded",
+    type: "rate_limit_error",
+    message: "slow down",
+    headers: { "retry-after": "3600" },
+  },
+} as const
+
+verifies("cluster.park-clock", async () => {
+  const database = at("parks")
+  const open = (ahead: number, answers: Parameters<typeof scriptedModel>[0]) =>
+    openEngineWith({ database, models: [scriptedModel(answers)], ...LIMITS }, {}, clockAt(ahead))
+  await using scene = await openEngineScene([], { database, worker: false, ...LIMITS })
+  const { sessions } = scene.engine
+  // The node that parks it believes to be in the past, and others believe to be in the future, or are right.
+  const behind = await open(-YEARS_MS, [LIMITED])
+  await sessions.prompt({ sessionID: "ses_test", prompt: { text: "hello" } })
+  const types = async () => (await allEvents(scene.engine)).map(({ type }) => type)
+  while ((await sessions.get("ses_test")).waitingFor !== "limit") await delay(20)
+  const { until = 0 } = await sessions.get("ses_test")
+  expect(Math.abs(until - Date.now() - 3_600_000)).toBeLessThan(600_000)
+  await behind.close()
+  const ahead = await open(YEARS_MS, [{ text: "too early" }])
+  const other = await open(0, [{ text: "too early, too" }])
+  // A look of each, and a prompt of another session that both see.
+  await sessions.create({ id: "ses_other", location: { directory: scene.directory } })
+  await sessions.prompt({ sessionID: "ses_other", prompt: { text: "now" } })
+  await sessions.wait("ses_other")
+  await delay(LIMITS.limits.leaseMs)
+  expect((await types()).at(-1)).toBe("session.next.parked.1")
+  await ahead.close()
+  await other.close()
 })

@@ -34,6 +34,8 @@ export interface StoreVerbs {
   readonly identity: string
   /** The store answered recently. */
   readonly isReachable: () => boolean
+  /** Milliseconds since 1970, the same for everybody who shares this store as far as it matters: limits end by it. */
+  readonly now: () => number
   /** Appends all of the events or none of them. */
   readonly append: (append: Append) => Effect.Effect<Appended, Failure>
 

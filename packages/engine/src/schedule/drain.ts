@@ -3,7 +3,7 @@
  * decides, and its decisions are values; this loop carries them out.
  */
 import { Failure, type DurableEvent } from "@meridian/protocol"
-import { Clock, Effect, Exit, Fiber } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 
 import { compactOnRequest } from "../compaction/index.ts"
 import { unreachable } from "../domain/assert.ts"
@@ -55,7 +55,8 @@ type Lease = Extract<Acquisition, { readonly kind: "acquired" }>
 
 /** Collects what every drain needs, once. */
 export const openDrain = Effect.gen(function* () {
-  const { leases } = yield* Store
+  const store = yield* Store
+  const { leases } = store
   const sessions = yield* FoldedSessions
   const withSession = yield* openSessions
   const workshop: Workshop = {
@@ -71,7 +72,7 @@ export const openDrain = Effect.gen(function* () {
       const { settings } = workshop
       let transcript = first
       for (;;) {
-        const now = yield* Clock.currentTimeMillis
+        const now = store.now()
         if (!demand.forced && !hasWork(transcript, options, now)) {
           ;({ transcript } = yield* sessions.current(session))
           if (!hasWork(transcript, options, now)) return undefined
@@ -158,7 +159,7 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
     if (session.transcript().undoing.open !== undefined) yield* finishUndo(session)
     const { demand, hurried, attempts } = facts
     // Another process may have worked on the session and parked it again.
-    if (!demand.forced && mustWait(session.transcript(), hurried, yield* Clock.currentTimeMillis)) return
+    if (!demand.forced && mustWait(session.transcript(), hurried, session.now())) return
     if (session.transcript().activity.answer.unread) yield* readAnswer(session, facts.settings)
     const progress = beginProgress(session.transcript(), demand)
     if (progress.forced) attempts()
@@ -301,7 +302,7 @@ const openLateWork = (): LateWork => {
 /** Unparks a session whose question was answered after the waiting work had been taken back. */
 const unpark = (session: SessionHandle): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = session.now()
     const isLeft = ({ parking }: Transcript): boolean => parking?.waits === true && !isParked(parking, now)
     if (!isLeft(session.transcript())) return
     yield* session.decide((transcript) => ({

@@ -3,7 +3,7 @@
  * lease starts the step; the others find nothing waiting. Times are wall-clock times and may jump, so this polls the clock
  * instead of sleeping until the time.
  */
-import { Clock, Effect, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import { Store } from "../port/store.ts"
@@ -17,7 +17,7 @@ export const openTimers = (
     const look = Effect.gen(function* () {
       // If the store cannot be read now, the next round tries again.
       const parked = yield* Effect.orElseSucceed(store.parked, () => [])
-      const now = yield* Clock.currentTimeMillis
+      const now = store.now()
       const due = parked.filter(({ until }) => until <= now)
       yield* Effect.forEach(due, ({ session }) => wake(session), { discard: true })
       const next = Math.min(...parked.filter(({ until }) => until > now).map(({ until }) => until - now))

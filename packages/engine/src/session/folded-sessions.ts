@@ -4,7 +4,7 @@
  * few.
  */
 import { Failure, type DurableEvent, type StoredEvent } from "@meridian/protocol"
-import { Clock, Context, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, Layer, Semaphore } from "effect"
 
 import { unreachable } from "../domain/assert.ts"
 import { createEstimator, type Estimator } from "../domain/budget.ts"
@@ -94,7 +94,6 @@ const MOST_DECISIONS = 100
 const makeFoldedSessions = Effect.gen(function* () {
   const store = yield* Store
   const signals = yield* Signals
-  const clock = yield* Clock.Clock
   /** Insertion order is order of use: the first entry was used longest ago. */
   const folded = new Map<string, Folded>()
 
@@ -188,7 +187,7 @@ const makeFoldedSessions = Effect.gen(function* () {
       const after = transcript.seq
       const decision = asked.decide(transcript)
       const events = decision.kind === "append" ? decision.events : []
-      const time = clock.currentTimeMillisUnsafe()
+      const time = store.now()
       const append = {
         session,
         after,
@@ -291,7 +290,7 @@ const makeFoldedSessions = Effect.gen(function* () {
       const { session, fence, durability } = first.to
       const { transcript } = entry.history
       const after = transcript.seq
-      const time = clock.currentTimeMillisUnsafe()
+      const time = store.now()
       const joint = decideTogether(members, transcript, (events, from) => numbered(events, from, time))
       const { events } = joint
       if (events.length === 0) return Effect.void

@@ -14,7 +14,7 @@ import { Effect } from "effect"
 import { inputsToRun, type WaitingInput } from "../domain/transcript/inbox.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import { Ids } from "../port/ids.ts"
-import type { Fence } from "../port/store.ts"
+import { Store, type Fence } from "../port/store.ts"
 import type { Decide } from "./decision.ts"
 import { FoldedSessions, type History } from "./folded-sessions.ts"
 import { Signals } from "./signals.ts"
@@ -27,6 +27,8 @@ export interface SessionHandle {
   readonly transcript: () => Transcript
   /** Inputs up to this sequence that waited for a demand have had one. */
   readonly released: () => number
+  /** The time of the store. */
+  readonly now: () => number
   /** Reads what other processes have appended until now, and any append of ours whose answer got lost. */
   readonly refresh: Effect.Effect<Transcript, Failure>
   /** Inputs that may become visible now. */
@@ -53,10 +55,11 @@ export type WithSession = <A, E, R>(
   use: (session: SessionHandle) => Effect.Effect<A, E, R>,
 ) => Effect.Effect<A, E | Failure, R>
 
-export const openSessions: Effect.Effect<WithSession, never, FoldedSessions | Signals | Ids> = Effect.gen(
-  function* () {
+export const openSessions: Effect.Effect<WithSession, never, FoldedSessions | Signals | Store | Ids> =
+  Effect.gen(function* () {
     const sessions = yield* FoldedSessions
     const signals = yield* Signals
+    const store = yield* Store
     const ids = yield* Ids
 
     const openSession = (fence: Fence, released: () => number, history: () => History): SessionHandle => {
@@ -69,6 +72,7 @@ export const openSessions: Effect.Effect<WithSession, never, FoldedSessions | Si
         fence,
         history,
         transcript,
+        now: store.now,
         refresh: Effect.map(sessions.current(id), (current) => current.transcript),
         released,
         inputs: () => inputsToRun(transcript().inbox, released()),
@@ -90,5 +94,4 @@ export const openSessions: Effect.Effect<WithSession, never, FoldedSessions | Si
 
     return ({ fence, released }, use) =>
       sessions.keep(fence.session, (history) => use(openSession(fence, released, history)))
-  },
-)
+  })

@@ -20,6 +20,7 @@ const inScene = <A>(
     const store = Layer.mock(Store, {
       ...UNUSED,
       isReachable: () => true,
+      now: () => 0,
       changes: Stream.fromQueue(changes).pipe(
         Stream.onStart(Effect.sync(() => void (listeners += 1))),
         Stream.ensuring(Effect.sync(() => void (listeners -= 1))),

@@ -12,7 +12,7 @@ import {
   type QuestionChoice,
   type QuestionKind,
 } from "@meridian/protocol"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 
 import { readRaise } from "../domain/caps.ts"
 import { consequencesOf, findFlaw, judgeAnswer, type Question } from "../domain/question.ts"
@@ -81,7 +81,6 @@ const makeQuestions = Effect.gen(function* () {
   const sessions = yield* FoldedSessions
   const signals = yield* Signals
   const ids = yield* Ids
-  const clock = yield* Clock.Clock
   /** Requests of waiting calls in this process. */
   const waiting = new Set<string>()
 
@@ -170,7 +169,7 @@ const makeQuestions = Effect.gen(function* () {
           answer: verdict.answer,
           raised,
           parked,
-          now: clock.currentTimeMillisUnsafe(),
+          now: store.now(),
         }),
       )
       return { sessionID: session, parked }

@@ -3,7 +3,7 @@
  * records each complete call before starting it, settles every call, and records how the turn ended.
  */
 import { Failure, type DurableEvent, type MessageId, type RecordedError } from "@meridian/protocol"
-import { Cause, Clock, Effect, Exit, Fiber, Random } from "effect"
+import { Cause, Effect, Exit, Fiber, Random } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import { limitPause, pauseAsked } from "../domain/question.ts"
@@ -54,7 +54,7 @@ const retryParkOrGiveUp = (
     const { number, failure: cause, visible } = attempt
     const { kind, retryAfterMs } = cause.facts
     const { parking } = session.transcript()
-    const now = yield* Clock.currentTimeMillis
+    const now = session.now()
     const decision = decideRetry(settings.retry, {
       attempt: number,
       retryable: isRetryable(kind),

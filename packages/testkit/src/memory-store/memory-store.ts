@@ -203,6 +203,7 @@ export const openMemoryStore = (
       name: NAME,
       identity: database.identity,
       isReachable: () => true,
+      now: () => clock.currentTimeMillisUnsafe(),
       append: (append) =>
         change(() => {
           const answer = database.append(append)

@@ -42,7 +42,8 @@ export interface Node {
   /** Identifies the schema, whatever address leads to it. */
   readonly identity: string
   readonly offer: NodeOffer
-  readonly wall: () => number
+  /** Milliseconds since 1970, by the clock of this machine. */
+  readonly localTime: () => number
   /** By which nodes recognise each other. */
   readonly token: string
   readonly reads: Connection
@@ -162,7 +163,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
       identity,
       offer,
       token,
-      wall: () => clock.currentTimeMillisUnsafe(),
+      localTime: () => clock.currentTimeMillisUnsafe(),
       reads,
       lanes,
       workers,

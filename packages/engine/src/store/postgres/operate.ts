@@ -6,6 +6,7 @@ import { readAddress, type Address } from "./address.ts"
 import { openConnection, type Connection, type Query, type Row } from "./connection.ts"
 import { SERVER_TIME, unclaimed } from "./leases.ts"
 import { migrate, requireSchema } from "./migrate.ts"
+import { CLOCKS_APART_MS } from "./server-clock.ts"
 import { offerOf } from "./workers.ts"
 
 export interface Finding {
@@ -234,7 +235,7 @@ const roundTrip = async (connection: Connection): Promise<Finding> => {
       }
 }
 
-/** Nodes compare no clocks, but ends of limits and times for people follow a node's clock. */
+/** Leases compare no clocks. Ends of limits and times for people follow the server's where a node's is clearly another one. */
 const clockOf = async (connection: Connection): Promise<Finding> => {
   const [row] = await connection.ask(`select ${SERVER_TIME} as now`)
   const apart = Math.abs(Number(row?.["now"]) - machineNow())
@@ -245,11 +246,9 @@ const clockOf = async (connection: Connection): Promise<Finding> => {
         name: "clock",
         verdict: "warning",
         found,
-        next: "set the clocks: nodes work anyway, but the ends of a provider's limits are wrong.",
+        next: "set the clocks: nodes work anyway, and wait for limits by the server's clock.",
       }
 }
-
-const CLOCKS_APART_MS = 5_000
 
 const durabilityOf = (settings: Settings): readonly Finding[] =>
   ["fsync", "full_page_writes", "synchronous_commit"].map((name): Finding => {

@@ -36,6 +36,7 @@ import { createOutputs } from "./outputs.ts"
 import { createSessionReader } from "./reader.ts"
 import { reportStanding } from "./report-standing.ts"
 import { createServerRows, type Head } from "./rows.ts"
+import { openServerClock } from "./server-clock.ts"
 import { shownSummary } from "./summary.ts"
 import { openLeases } from "./take-over.ts"
 import { createWriter } from "./writer.ts"
@@ -57,6 +58,7 @@ export const openPostgresStore = (
     const mirror = yield* Effect.acquireRelease(Effect.sync(openMirror), (opened) =>
       Effect.sync(opened.close),
     )
+    const now = yield* openServerClock(node, options.leaseMs)
     const rows = createServerRows(reads, schema)
     const reader = createSessionReader({ rows, mirror, database: shown })
     const book = openLeaseBook({
@@ -64,7 +66,7 @@ export const openPostgresStore = (
       schema,
       workers,
       offer,
-      wall: node.wall,
+      wall: now,
       monotonic,
       seqOf: (session) => mirror.known(session)?.seq ?? 0,
     })
@@ -123,7 +125,7 @@ export const openPostgresStore = (
 
     const sayAppended = ({ session, fence, after, events }: Append, outcome: string, ms: number): void => {
       if (outcome === "fenced" && fence !== undefined) sayLeaseLost(fence)
-      const end = node.wall()
+      const end = node.localTime()
       const attributes = { "meridian.append.outcome": outcome, "meridian.append.events": events.length }
       sayStep({ name: "store.append", session, seq: after, start: end - ms, end, attributes })
     }
@@ -165,6 +167,7 @@ export const openPostgresStore = (
       name: shown,
       identity: node.identity,
       isReachable: () => !node.isSilent(),
+      now,
       append,
       session: (id) =>
         ask(async () => {

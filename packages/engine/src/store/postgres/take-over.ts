@@ -111,9 +111,9 @@ export const openLeases = (options: {
       ),
       acquire: (session) =>
         ask(async () => {
-          const start = node.wall()
+          const start = node.localTime()
           const acquired = await book.acquire(session)
-          if (acquired.kind === "acquired") sayClaimed(acquired, { start, end: node.wall() })
+          if (acquired.kind === "acquired") sayClaimed(acquired, { start, end: node.localTime() })
           return acquired
         }),
       renew: (fence) =>

@@ -75,6 +75,7 @@ export const openSqliteStore = (
       name: file,
       identity: database.identity,
       isReachable: () => true,
+      now: () => clock.currentTimeMillisUnsafe(),
       append: createAppend({ database, projector, keyOf: log.keyOf, atWork: table.atWork }),
       session: (id) => ask(() => lists.session(id)),
       remove: (id, heldAt) =>
