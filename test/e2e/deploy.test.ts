@@ -32,6 +32,8 @@ const at = (value: JsonObject, ...path: readonly string[]): JsonObject =>
 const checkServe = async (command: readonly string[]): Promise<number> => {
   const { stdout: help } = await meridian(["serve", "--help"])
   expect(command.slice(0, 2)).toEqual(["serve", "--http"])
+  // What listens everywhere has to say where the others reach it.
+  expect(command[command.indexOf("--advertise") + 1]).toMatch(/^http:\/\/\S+:4747$/)
   for (const flag of command.filter((word) => word.startsWith("--"))) expect(help).toContain(flag)
   return Number(command[command.indexOf("--drain") + 1])
 }
@@ -45,6 +47,7 @@ verifies(
     const services = at(compose, "services")
     const nodes = ["node1", "node2", "node3"].map((name) => at(services, name))
     for (const node of nodes) {
+      expect(words(listAt(node, "command"))).toContain(`http://${textAt(node, "hostname")}:4747`)
       const drain = await checkServe(words(listAt(node, "command")))
       expect(seconds(textAt(node, "stop_grace_period") ?? "")).toBeGreaterThan(drain)
       expect(textAt(node, "stop_signal")).toBe("SIGTERM")
