@@ -39,6 +39,19 @@ export const CLUSTER_BEHAVIOURS = {
   ),
   "cluster.page": promise("the page shows which node has a session, and each time it came to another"),
   "cluster.shown": promise("HTTP and the command show the same nodes, sessions and reasons to wait"),
+  "cluster.killed": promise(
+    "a node that is killed in a tool is taken over: the call is reported, never repeated, and what waited is run",
+  ),
+  "cluster.restart": promise(
+    "while the server is away for less than a lease nobody takes over, and work goes on",
+  ),
+  "cluster.away": promise(
+    "while the server is away for longer, verbs say so and a node is not ready; the same prompt with the same id is stored once",
+  ),
+  "cluster.lost-answer": promise("a write whose answer got lost is stored once"),
+  "cluster.failover": promise(
+    "a failover to a synchronous standby loses nothing; one to a standby that was behind is noticed",
+  ),
   "cluster.bad-server": promise(
     "a server that cannot be used is told with a code and the way on, and nothing is half written",
   ),

@@ -2,9 +2,10 @@
  * Two real servers, one following the other. A failover keeps what was acknowledged, or the engine notices that it did not.
  */
 import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
-import { afterEach, expect, test } from "vitest"
+import { afterEach, expect } from "vitest"
 
 import { allEvents, openEngineScene } from "../engine-scene.ts"
+import { verifies } from "../verifies.ts"
 
 const open: PostgresServer[] = []
 afterEach(async () => {
@@ -22,31 +23,39 @@ const pair = async (settings: readonly string[] = []) => {
 
 const sessionID = "ses_test"
 
-test("after a failover to a synchronous standby everything acknowledged is there, and work goes on", async () => {
-  const { first, second, database } = await pair(["synchronous_standby_names=*"])
-  await using scene = await openEngineScene([], { database, limits: { leaseMs: 30_000 } })
-  await scene.engine.sessions.prompt({ sessionID, prompt: { text: "one" } })
-  await scene.engine.sessions.wait(sessionID)
-  const before = await allEvents(scene.engine)
-  await first.stop("crash")
-  await second.promote()
-  await scene.engine.sessions.prompt({ sessionID, prompt: { text: "two" } })
-  await scene.engine.sessions.wait(sessionID)
-  const after = await allEvents(scene.engine)
-  expect(after.slice(0, before.length)).toEqual(before)
-  expect(after.filter(({ type }) => type === "session.next.step.ended.2")).toHaveLength(2)
-})
+verifies(
+  "cluster.failover",
+  async () => {
+    const { first, second, database } = await pair(["synchronous_standby_names=*"])
+    await using scene = await openEngineScene([], { database, limits: { leaseMs: 30_000 } })
+    await scene.engine.sessions.prompt({ sessionID, prompt: { text: "one" } })
+    await scene.engine.sessions.wait(sessionID)
+    const before = await allEvents(scene.engine)
+    await first.stop("crash")
+    await second.promote()
+    await scene.engine.sessions.prompt({ sessionID, prompt: { text: "two" } })
+    await scene.engine.sessions.wait(sessionID)
+    const after = await allEvents(scene.engine)
+    expect(after.slice(0, before.length)).toEqual(before)
+    expect(after.filter(({ type }) => type === "session.next.step.ended.2")).toHaveLength(2)
+  },
+  "synchronous",
+)
 
-test("after a failover to a standby that was behind, a node that had seen more says that history was lost", async () => {
-  const { first, second, database } = await pair()
-  await using scene = await openEngineScene([], { database, limits: { leaseMs: 30_000 } })
-  await scene.engine.sessions.prompt({ sessionID, prompt: { text: "one" } })
-  await scene.engine.sessions.wait(sessionID)
-  await second.stop()
-  await scene.engine.sessions.prompt({ sessionID, prompt: { text: "two" } })
-  await scene.engine.sessions.wait(sessionID)
-  await first.stop("crash")
-  await second.start()
-  await second.promote()
-  await expect(allEvents(scene.engine)).rejects.toMatchObject({ code: "DATABASE_WENT_BACK" })
-})
+verifies(
+  "cluster.failover",
+  async () => {
+    const { first, second, database } = await pair()
+    await using scene = await openEngineScene([], { database, limits: { leaseMs: 30_000 } })
+    await scene.engine.sessions.prompt({ sessionID, prompt: { text: "one" } })
+    await scene.engine.sessions.wait(sessionID)
+    await second.stop()
+    await scene.engine.sessions.prompt({ sessionID, prompt: { text: "two" } })
+    await scene.engine.sessions.wait(sessionID)
+    await first.stop("crash")
+    await second.start()
+    await second.promote()
+    await expect(allEvents(scene.engine)).rejects.toMatchObject({ code: "DATABASE_WENT_BACK" })
+  },
+  "asynchronous",
+)
