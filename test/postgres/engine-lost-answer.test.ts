@@ -10,6 +10,7 @@ import { sendInAnyCase, sendWrites } from "../../packages/engine/src/store/postg
 import { openConnection, type Connection } from "../../packages/engine/src/store/postgres/connection.ts"
 import { indexRowsOf } from "../../packages/engine/src/store/postgres/index-rows.ts"
 import { migrate } from "../../packages/engine/src/store/postgres/migrate.ts"
+import { verifies } from "../verifies.ts"
 
 let schema = ""
 let key = 0
@@ -62,16 +63,20 @@ const send = (write: Write) => sendInAnyCase(first().ask, schema, [write])
 const countEvents = async (): Promise<unknown> =>
   (await first().ask(`select count(*) as count from ${schema}.event`))[0]?.["count"]
 
-test("a write that was stored before is stored, whoever has written or taken the session since", async () => {
-  const write = writeAt(0, 7)
-  expect(await send(write)).toEqual([{ kind: "stored" }])
-  expect(await send(writeAt(1))).toEqual([{ kind: "stored" }])
-  await first().ask(`update ${schema}.session set fence = 8`)
-  expect(await send(write)).toEqual([{ kind: "stored" }])
-  expect(await send(writeAt(0))).toEqual([{ kind: "moved", seq: 2 }])
-  expect(await send(writeAt(2, 7))).toEqual([{ kind: "fenced" }])
-  expect(await countEvents()).toBe(2)
-})
+verifies(
+  "cluster.lost-answer",
+  async () => {
+    const write = writeAt(0, 7)
+    expect(await send(write)).toEqual([{ kind: "stored" }])
+    expect(await send(writeAt(1))).toEqual([{ kind: "stored" }])
+    await first().ask(`update ${schema}.session set fence = 8`)
+    expect(await send(write)).toEqual([{ kind: "stored" }])
+    expect(await send(writeAt(0))).toEqual([{ kind: "moved", seq: 2 }])
+    expect(await send(writeAt(2, 7))).toEqual([{ kind: "fenced" }])
+    expect(await countEvents()).toBe(2)
+  },
+  "whoever has written or taken the session since",
+)
 
 /** A single write and a grouped write use different statements. */
 test.each([
