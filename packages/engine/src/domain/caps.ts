@@ -83,7 +83,7 @@ export const capNotices = (spent: Spent, caps: Caps, told: Told): readonly CapNo
   })
 }
 
-/** For the agent. */
+/** The text for the agent. */
 export const sayNotices = (notices: readonly CapNotice[]): string =>
   sayBudgetLeft(
     notices.map(({ measure, spent, cap }) => ({
