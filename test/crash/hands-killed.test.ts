@@ -1,58 +1,13 @@
-import { execFileSync } from "node:child_process"
 /**
- * A `git` first on PATH counts its calls, and at one of them kills its caller, before git has run or after it. Every call
- * of a spawn, and of an apply, is used once.
+ * Processes die at their calls of git (`git-trap.ts`). Every call of a spawn, an apply, a diff, a discard and of doctor is used
+ * once.
  */
-import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-
 import { expect } from "vitest"
 
+import { trapIn, type Trap } from "../scene/git-trap.ts"
 import { openRepositoryScene, type RepositoryScene } from "../scene/repository.ts"
 import { until, processesOf } from "../scene/spaces.ts"
 import { verifies } from "../verifies.ts"
-
-const REAL = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim()
-
-interface Trap {
-  readonly env: Readonly<Record<string, string>>
-  /** Selects the call to kill, counted from now on; 0 only counts. */
-  readonly set: (call: number, when: "before" | "behind") => void
-  readonly calls: () => number
-}
-
-const trapIn = (scene: RepositoryScene): Trap => {
-  const folder = join(scene.env["HOME"] ?? "", "trap")
-  mkdirSync(folder)
-  const file = (name: string): string => join(folder, name)
-  // The caller is identified by its process id: a harness that calls git itself is left alone.
-  writeFileSync(
-    file("git"),
-    `#!/bin/sh
-if [ "$(tr '\\0' '\\n' < /proc/$PPID/environ 2>/dev/null | grep -c '^TRAP_OWNER=1')" = 1 ] && [ -e ${file("armed")} ] && [ -z "$MERIDIAN_PARENT_RUN_ID" ]; then
-  count=1
-  until mkdir ${file("calls")}/$count 2>/dev/null; do count=$((count + 1)); done
-  if [ "$count" -eq "$(cat ${file("armed")})" ]; then
-    if [ "$(cat ${file("when")})" = behind ]; then ${REAL} "$@"; fi
-    kill -9 $PPID
-    exit 1
-  fi
-fi
-exec ${REAL} "$@"
-`,
-  )
-  chmodSync(file("git"), 0o755)
-  return {
-    env: { PATH: `${folder}:${scene.env["PATH"] ?? ""}`, TRAP_OWNER: "1" },
-    set: (call, when) => {
-      rmSync(file("calls"), { recursive: true, force: true })
-      mkdirSync(file("calls"))
-      writeFileSync(file("when"), when)
-      writeFileSync(file("armed"), String(call))
-    },
-    calls: () => readdirSync(file("calls")).length,
-  }
-}
 
 const SPAWN = {
   prompt: "do it",
@@ -145,7 +100,102 @@ const applyKilled = async (share: number): Promise<void> => {
   }
 }
 
+/** Nothing is changed by looking, and the next look is whole. */
+const diffKilled = async (): Promise<void> => {
+  const scene = openHouse()
+  const trap = trapIn(scene)
+  await scene.call("run.spawn", SPAWN)
+  const before = scene.checkout()
+  const look = (): ReturnType<typeof scene.start>["ended"] =>
+    scene.start("run.diff", { run_id: "r1", space: "s1" }, { env: trap.env }).ended
+  trap.set(0, "before")
+  const { stdout } = await look()
+  expect(stdout).toContain("+three")
+  await killEach(scene, { trap, calls: trap.calls(), act: look })
+  expect(scene.checkout()).toBe(before)
+  trap.set(0, "before")
+  expect((await look()).stdout).toBe(stdout)
+  await worksOn(scene)
+}
+
+/** Each discards work of its own: what one leaves must not be in the way of the next. */
+const discardKilled = async (share: number): Promise<void> => {
+  const scene = openHouse()
+  const trap = trapIn(scene)
+  const before = scene.checkout()
+  let runs = 0
+  const begin = async (): Promise<string> => {
+    const { document } = await scene.call("run.spawn", runs === 0 ? SPAWN : { ...SPAWN, space: "s1" })
+    runs += 1
+    return String(document["run_id"])
+  }
+  const discard = (run: string): ReturnType<typeof scene.start>["ended"] =>
+    scene.start("run.discard", { run_ids: [run], space: "s1" }, { env: trap.env }).ended
+  const first = await begin()
+  trap.set(0, "before")
+  expect((await discard(first)).code).toBe(0)
+  const calls = trap.calls()
+  for (const way of WAYS)
+    for (let call = share; call <= calls; call += SHARES.length) {
+      // oxlint-disable-next-line eslint/no-await-in-loop -- one after the other, in one repository
+      const run = await begin()
+      trap.set(call, whenOf(call, way))
+      await discard(run).then(({ signal }) => expect(`${call} ${signal}`).toBe(`${call} SIGKILL`))
+      await settled(scene)
+      expect(scene.checkout()).toBe(before)
+      trap.set(0, "before")
+      await discard(run)
+      const shown = await scene.call("run.show", { run_id: run, space: "s1" })
+      expect(shown.document).toMatchObject({ worktree: { state: "discarded" } })
+      // Nothing it did is lost: a ref has it.
+      expect(scene.git("for-each-ref", "--format=%(refname)", "refs/meridian/discarded")).toContain(`-${run}`)
+    }
+  await worksOn(scene)
+}
+
+/** What it clears away, it clears away the next time. */
+const doctorKilled = async (): Promise<void> => {
+  const scene = openHouse()
+  const trap = trapIn(scene)
+  await scene.call("run.spawn", SPAWN)
+  const before = scene.checkout()
+  const doctor = (): ReturnType<typeof scene.start>["ended"] =>
+    scene.start("doctor", {}, { env: trap.env }).ended
+  trap.set(0, "before")
+  await doctor()
+  await killEach(scene, { trap, calls: trap.calls(), act: doctor })
+  expect(scene.checkout()).toBe(before)
+  await worksOn(scene)
+}
+
+const killEach = async (
+  scene: RepositoryScene,
+  {
+    trap,
+    calls,
+    act,
+  }: {
+    readonly trap: Trap
+    readonly calls: number
+    readonly act: () => Promise<{ readonly signal: string | null }>
+  },
+): Promise<void> => {
+  expect(calls).toBeGreaterThan(0)
+  for (const way of WAYS)
+    for (let call = 1; call <= calls; call += 1) {
+      trap.set(call, whenOf(call, way))
+      // oxlint-disable-next-line eslint/no-await-in-loop -- one after the other, in one repository
+      const { signal } = await act()
+      expect(`${call} ${signal}`).toBe(`${call} SIGKILL`)
+      await settled(scene)
+    }
+}
+
+verifies("hands.killed", diffKilled, "while it is looked at")
+verifies("hands.killed", doctorKilled, "while doctor looks")
+
 for (const share of SHARES) {
   verifies("hands.killed", () => spawnKilled(share), `while it is spawned, share ${share}`)
   verifies("hands.killed", () => applyKilled(share), `while it is applied, share ${share}`)
+  verifies("hands.killed", () => discardKilled(share), `while it is discarded, share ${share}`)
 }
