@@ -11,7 +11,7 @@ import { Client } from "pg"
 import { afterAll, beforeAll, expect } from "vitest"
 
 import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
-import { requireOwnConnection, requireVersion } from "../../packages/engine/src/store/postgres/migrate.ts"
+import { requireVersion } from "../../packages/engine/src/store/postgres/migrate.ts"
 import {
   allEvents,
   codeOf,
@@ -84,10 +84,8 @@ verifies(
   async () => {
     expect(() => requireVersion("130012", "postgres://db/x")).toThrow(/Postgres 13; Meridian needs 14/)
     expect(() => requireVersion("140000", "postgres://db/x")).not.toThrow()
-    const forgetful = async (sql: string) => (sql.includes("current_setting") ? [{ node: null }] : [])
-    expect(await codeOf(requireOwnConnection(forgetful, "own_1", "postgres://db/x"))).toBe("DATABASE_POOLED")
   },
-  "an old server, and a pooler that changes connections",
+  "an old server",
 )
 
 verifies(

@@ -237,6 +237,9 @@ const translate = ({ shown }: Address, cause: unknown, trouble: Trouble): unknow
       { database: shown, why },
       { cause },
     )
+  // A statement of ours is there twice, or gone: somebody lends this connection to others between our questions.
+  if (["42P05", "26000"].includes(stateOf(cause) ?? ""))
+    return new Failure("DATABASE_POOLED", { database: shown }, { cause })
   // One of our tables no longer exists.
   if (stateOf(cause) === "42P01")
     return new Failure("DATABASE_WENT_BACK", { database: shown, why: "its tables are gone" }, { cause })
