@@ -152,7 +152,9 @@ test("Claude Code, Codex and the engine carry one run through: one report, the c
     IS_SANDBOX: "1",
   })
   mkdirSync(join(scene.project, ".meridian"), { recursive: true })
-  writeFileSync(join(scene.project, ".meridian/config.toml"), '[direct]\nmodel = "openai/gpt-5.2"\n')
+  // Codex does not say when its limit ends, so it would be waited for a minute at first.
+  const config = '[direct]\nmodel = "openai/gpt-5.2"\n[runs]\nfailover_after = "10s"\n'
+  writeFileSync(join(scene.project, ".meridian/config.toml"), config)
   const engine = { model: "gpt-5.2" }
   const script: readonly ScriptStep[] = [
     {
