@@ -1,6 +1,6 @@
 /** Whatever a repository, a disk or a check may do, the checkout stays byte for byte the same. */
 import { execFileSync } from "node:child_process"
-import { chmodSync, existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect } from "vitest"
@@ -174,4 +174,47 @@ verifies(
     expect(scene.read("new.txt")).toBe(large.toUpperCase())
   },
   "a disk that is full during checkout, and during apply",
+)
+
+verifies(
+  "hands.bad-input",
+  async () => {
+    const scene = openRepositoryScene()
+    const before = scene.checkout()
+    // What it leaves behind holds the output open, after the check itself has ended.
+    const loud = 'sleep 1000 & head -c 256M /dev/zero | tr "\\0" x'
+    const { document } = await scene.work({ "b.txt": "b\n" }, { check: loud, check_rounds: 0 })
+    expect(document).toMatchObject({ status: "succeeded", verdict: "verified" })
+    expect(scene.checkout()).toBe(before)
+    const folder = scene.state("s1/runs/r1")
+    const kept = readdirSync(folder, { recursive: true, encoding: "utf8" }).map(
+      (name) => statSync(join(folder, name)).size,
+    )
+    expect(Math.max(...kept)).toBeLessThan(17 * 1024 * 1024)
+  },
+  "a check that prints 256 MB and leaves a process behind",
+)
+
+verifies(
+  "hands.bad-input",
+  async () => {
+    const scene = openRepositoryScene()
+    await scene.work({ "b.txt": "b\n" })
+    scene.git("checkout", "--quiet", "-b", "side")
+    scene.commit({ "a.txt": "side\n" })
+    scene.git("checkout", "--quiet", "main")
+    scene.commit({ "a.txt": "main\n" })
+    scene.git("checkout", "--quiet", "side")
+    expect(() => scene.git("rebase", "main")).toThrow("conflict")
+    scene.write({ "staged.txt": "staged\n" })
+    scene.git("add", "staged.txt")
+    const before = scene.checkout()
+    expect(await codeOf(apply(scene))).toBe("REPOSITORY_BUSY")
+    expect(scene.checkout()).toBe(before)
+    scene.git("rebase", "--abort")
+    scene.git("checkout", "--quiet", "main")
+    await apply(scene)
+    expect(scene.read("b.txt")).toBe("b\n")
+  },
+  "a rebase that is under way, with a staged file",
 )
