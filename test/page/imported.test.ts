@@ -29,7 +29,7 @@ test("a person reads an imported conversation and goes on with it", async () => 
     },
   })
   const { page } = scene
-  await page.getByRole("link", { name: /Untitled/ }).click()
+  await page.locator('a[href*="ses_imported"]').first().click()
   await isLive(page)
   await page.getByText("And now the kumquat?").first().waitFor()
   await row(page, "Tool Read, done").waitFor()
