@@ -103,7 +103,7 @@ verifies("cluster.sigterm", async () => {
   await ask(first, "/ses_one/prompt", { prompt: { text: "hello" } })
   await until(() => scene.asked().length > 0)
   expect(await first.end("SIGTERM")).toBe(0)
-  expect(first.output()).toContain("hands them over")
+  expect(first.output()).toContain("handing them over")
   const looking = await openEngine({ database, models: [scriptedModel([])], worker: false })
   expect(await conversation(looking, "ses_one")).toEqual(["user: hello", "assistant: in time"])
   await looking.close()
@@ -113,6 +113,6 @@ verifies("cluster.sigterm", async () => {
   const asked = scene.asked().length
   await until(() => scene.asked().length > asked)
   process.kill(second.pid, "SIGTERM")
-  await until(() => second.output().includes("hands them over"))
+  await until(() => second.output().includes("handing them over"))
   expect(await second.end("SIGTERM")).toBe(0)
 })
