@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { openEngine, type Engine } from "@meridian/engine"
 import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 import { Client } from "pg"
-import { beforeAll, expect } from "vitest"
+import { beforeAll, expect, test } from "vitest"
 
 import { allEvents, codeOf, gate, openEngineScene, scriptedModel } from "../engine-scene.ts"
 import { verifies } from "../verifies.ts"
@@ -101,6 +101,18 @@ verifies("cluster.places", async () => {
   working.open()
   await sessions.wait("ses_second")
   expect(scene.requests).toHaveLength(2)
+})
+
+test("a child works in the place of its parent, which waits for it", async () => {
+  const database = `${server}?schema=family`
+  const give = { name: "task", input: { description: "count", prompt: "count the files" } }
+  const replies = [{ tools: [give] }, { text: "There are 7." }, { text: "done" }]
+  await using scene = await openEngineScene(replies, { database, worker: { sessions: 1 } })
+  const { sessions } = scene.engine
+  await sessions.prompt({ sessionID: "ses_test", prompt: { text: "go" } })
+  await sessions.wait("ses_test")
+  expect(scene.requests).toHaveLength(3)
+  expect(await sessions.children("ses_test")).toMatchObject([{ status: "idle" }])
 })
 
 verifies("cluster.asked-once", async () => {

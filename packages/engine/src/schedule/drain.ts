@@ -45,6 +45,8 @@ export interface DrainOptions {
   readonly attempts: () => void
   /** The process is leaving: work in progress ends its turn and continues in another process. */
   readonly leaves: () => boolean
+  /** Whether this process may work on the session: it has the workspace, and a place. */
+  readonly hasPlace: (transcript: Transcript) => boolean
   /** Called when this process cannot work on the session but others may. */
   readonly leftToOthers: () => void
   /** Ends the drain when another process asks for an interrupt, or takes the session. */
@@ -69,7 +71,6 @@ export const openDrain = Effect.gen(function* () {
   const acquireLease = (options: DrainOptions, first: Transcript) =>
     Effect.gen(function* () {
       const { session, demand, leftToOthers } = options
-      const { settings } = workshop
       let transcript = first
       for (;;) {
         const now = store.now()
@@ -77,8 +78,7 @@ export const openDrain = Effect.gen(function* () {
           ;({ transcript } = yield* sessions.current(session))
           if (!hasWork(transcript, options, now)) return undefined
         }
-        if (!settings.places.has(transcript.choices.location) || !leases.hasRoom(session))
-          return leftToOthers()
+        if (!options.hasPlace(transcript)) return leftToOthers()
         const acquired = yield* leases.acquire(session)
         if (acquired.kind === "acquired") return acquired
         if (acquired.kind === "newer") return leftToOthers()

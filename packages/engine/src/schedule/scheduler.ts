@@ -77,8 +77,12 @@ const makeScheduler = (recovery: Recovery) =>
     /** Sessions that other processes must take up: this process lacks their workspace or a place for them. */
     const left = new Set<string>()
     const others = yield* askOthers
-    const isForOthers = (session: string, { choices }: Transcript): boolean =>
-      !drains.isActive(session) && !(settings.places.has(choices.location) && leases.hasRoom(session))
+    /** A child shares the place of its parent. The parent waits for it, so asking for a second place could block both. */
+    const hasPlace = (session: string, { choices: { location, task } }: Transcript): boolean =>
+      settings.places.has(location) &&
+      (leases.hasRoom(session) || (task !== undefined && drains.isActive(task.sessionID)))
+    const isForOthers = (session: string, transcript: Transcript): boolean =>
+      !drains.isActive(session) && !hasPlace(session, transcript)
 
     const releasedIn = (session: string): number => releases.get(session) ?? 0
 
@@ -93,6 +97,7 @@ const makeScheduler = (recovery: Recovery) =>
         hurried: () => hurries.get(session) ?? 0,
         attempts: demand.attempts,
         leaves: () => draining,
+        hasPlace: (transcript) => hasPlace(session, transcript),
         leftToOthers: () => void left.add(session),
         watch,
       }).pipe(Effect.tapError((failure) => afterFailure(session, failure))),
