@@ -22,6 +22,7 @@ afterEach(() => {
 const HOOKS = [
   "chat.message",
   "command.execute.before",
+  "tool.execute.after",
   "tool.execute.before",
   "experimental.chat.messages.transform",
   "experimental.chat.system.transform",

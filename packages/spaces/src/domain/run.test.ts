@@ -8,6 +8,7 @@ import {
   encodeRunEnd,
   encodeRunStart,
   encodeRunUpdate,
+  breaksInRow,
   fruitlessAttempts,
   replayRuns,
   stallsInRow,
@@ -203,4 +204,23 @@ test("a stall after a while of work begins a new row", () => {
   expect([count(first), count(first, second)]).toEqual([1, 2])
   expect(count(first, second, attempt(3, 71, 200))).toBe(0)
   expect(count(first, attempt(2, 40, 50, "rate_limit"), attempt(3, 60, 91))).toBe(1)
+})
+
+test("answers that break off soon are one row, also when each said something", () => {
+  const minute = (count: number): string => new Date(count * 60_000).toISOString()
+  const attempt = (number: number, from: number, to: number, why = "connection") => ({
+    number,
+    harness: "claude",
+    began: minute(from),
+    ended: minute(to),
+    why,
+    madeProgress: true,
+  })
+  const count = (...attempts: readonly ReturnType<typeof attempt>[]): number =>
+    breaksInRow({ attempts, harness: "claude" })
+  const [first, second] = [attempt(1, 0, 1), attempt(2, 2, 5, "server_error")]
+  expect([count(first), count(first, second)]).toEqual([1, 2])
+  // Ten minutes of work begin a new row, and so does any other end.
+  expect(count(first, attempt(2, 2, 12), attempt(3, 13, 14))).toBe(1)
+  expect(count(first, second, attempt(3, 6, 7, "crashed"))).toBe(0)
 })

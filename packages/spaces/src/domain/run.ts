@@ -341,5 +341,22 @@ export const stallsInRow = (run: Pick<Run, "attempts" | "harness">, stallMs: num
   return attempts.length - 1 - last
 }
 
+/**
+ * Attempts at the end of the row that soon broke off for a reason that may pass, whatever they said before. Each may cost
+ * tokens, so a server that breaks off every answer is asked less and less often.
+ */
+export const breaksInRow = (run: Pick<Run, "attempts" | "harness">): number => {
+  const attempts = ownAttempts(run)
+  const last = attempts.findLastIndex(
+    ({ why, began, ended }) =>
+      (why !== "connection" && why !== "server_error") ||
+      Date.parse(ended ?? "") - Date.parse(began) >= LONG_WORK_MS,
+  )
+  return attempts.length - 1 - last
+}
+
+/** An attempt that worked for so long shows that the way to its server is good again. */
+const LONG_WORK_MS = 10 * 60_000
+
 /** Silence is noticed up to a second or so late. */
 const LOOKED_LATE_MS = 5_000

@@ -3,7 +3,7 @@ import { readResetTime } from "@meridian/protocol"
 
 import { decideNext, type Next } from "../domain/after-attempt.ts"
 import { decideWhere } from "../domain/failover.ts"
-import { fruitlessAttempts, stallsInRow, type Run } from "../domain/run.ts"
+import { breaksInRow, fruitlessAttempts, stallsInRow, type Run } from "../domain/run.ts"
 import type { HarnessFailure, Verdict } from "../port/harness.ts"
 import { waitingWords } from "../store/run-inbox.ts"
 import type { Leg } from "./run-context.ts"
@@ -19,10 +19,10 @@ export const decideAttempt = (
 ): Next => {
   const { run, verdict, wasContinued } = ended
   const nowMs = world.clock.now()
-  const fruitless = fruitlessAttempts(run)
-  const tries = Math.max(1, fruitless)
+  const row = Math.max(fruitlessAttempts(run), breaksInRow(run))
+  const tries = Math.max(1, row)
   // If this attempt made progress before it failed, no row of failures began earlier.
-  const since = fruitless === 0 ? Number.NaN : Date.parse(run.attempts.at(-tries)?.began ?? "")
+  const since = row === 0 ? Number.NaN : Date.parse(run.attempts.at(-tries)?.began ?? "")
   const failingSinceMs = Number.isNaN(since) ? nowMs : since
   const failure = verdict.status === "failed" ? (verdict.failure?.class ?? "unclassified") : undefined
   const next = decideNext(
