@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto"
 import {
   chmodSync,
   existsSync,
+  globSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -15,7 +17,7 @@ import { expect } from "vitest"
 
 import { allEvents } from "../engine-scene.ts"
 import { bash, calls, openUndoScene, type UndoScene } from "../undo-scene.ts"
-import { verifies } from "../verifies.ts"
+import { isOnServer, verifies } from "../verifies.ts"
 
 const SES = { sessionID: "ses_test" }
 
@@ -26,6 +28,17 @@ const spoken = async ({ scene: { engine } }: UndoScene): Promise<readonly string
 
 const kept = async ({ scene: { engine } }: UndoScene): Promise<readonly string[]> =>
   (await allEvents(engine)).map(({ type }) => type).filter((type) => type.includes(".files."))
+
+/** A file is in place of the folder that the store needs. */
+const block = ({ scene: { file, directory } }: UndoScene): void => {
+  if (!isOnServer) return writeFileSync(`${file}.output.trees`, "in the way")
+  const folder = createHash("sha256").update(directory).digest("hex").slice(0, 24)
+  for (const root of rootsOnServer()) writeFileSync(join(root, folder), "in the way")
+}
+
+const rootsOnServer = (): readonly string[] =>
+  // oxlint-disable-next-line node/no-process-env -- set by `postgres-scene.ts`
+  globSync(join(process.env["XDG_STATE_HOME"] ?? "", "meridian/trees/*"))
 
 const asked = ({ scene: { requests } }: UndoScene): string => JSON.stringify(requests.at(-1)?.prompt)
 
@@ -302,10 +315,23 @@ verifies("undo.outside", async () => {
   expect(existsSync(join(home.scene.directory, ".git"))).toBe(false)
 })
 
+verifies(
+  "undo.outside",
+  async () => {
+    await using home = await openUndoScene([bash("echo two > a.txt"), { text: "done" }], {
+      isRepository: false,
+    })
+    await home.say("change")
+    const next = await home.scene.reopen()
+    await next.sessions.undo(SES)
+    expect(home.read("a.txt")).toBe("one\n")
+  },
+  "the next engine on this machine has that store, too",
+)
+
 verifies("undo.missed", async () => {
-  // A file is in place of the folder that the store needs.
   await using home = await openUndoScene([bash("echo two > a.txt"), { text: "done" }])
-  writeFileSync(`${home.scene.file}.output.trees`, "in the way")
+  block(home)
   await home.say("change")
   expect(home.read("a.txt")).toBe("two\n")
   expect(await kept(home)).toEqual(["session.next.files.missed.1"])

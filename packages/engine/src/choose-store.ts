@@ -30,6 +30,9 @@ export interface StorePlace {
 export const chooseStore = (place: StorePlace): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
   isServerAddress(place.database) ? postgres(place) : sqlite(place)
 
+export const storeKind = (database: string): "file" | "memory" | "server" =>
+  isServerAddress(database) ? "server" : database === ":memory:" ? "memory" : "file"
+
 /** Opens a store alone, without an engine. */
 export const openStore = (place: StorePlace): Effect.Effect<OpenedStore, Failure, Scope.Scope> =>
   Effect.gen(function* () {

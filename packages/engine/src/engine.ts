@@ -4,10 +4,11 @@ import { Clock, Effect, Layer, Stream } from "effect"
 
 import type { EngineOptions } from "./api.ts"
 import { checkOptions } from "./check-options.ts"
-import { chooseStore } from "./choose-store.ts"
+import { chooseStore, storeKind } from "./choose-store.ts"
 import { ExtensionHost } from "./extension/index.ts"
 import { Extensions } from "./extensions.ts"
-import { filePlacesLayer } from "./files/file-places.ts"
+import { filePlacesLayer, noFilePlaces } from "./files/file-places.ts"
+import { treesRoot } from "./files/trees-root.ts"
 import { openIds } from "./ids.ts"
 import { openLocation } from "./open-location.ts"
 import { Permissions, PermissionsTable } from "./permissions.ts"
@@ -135,19 +136,23 @@ const lostProcesses = (internals: EngineInternals): Layer.Layer<LostProcesses, n
   )
 
 const filePlaces = (
-  { undo = true }: EngineOptions,
+  { database, undo = true }: EngineOptions,
   internals: EngineInternals,
-): Layer.Layer<FilePlaces, never, KeptOutputs> =>
-  internals.files ??
-  Layer.unwrap(
-    Effect.map(KeptOutputs, ({ folder }) =>
-      filePlacesLayer({
-        keeps: undo,
-        root: `${folder}.trees`,
-        environment: process.env, // oxlint-disable-line node/no-process-env -- git sees a person's environment
-      }),
-    ),
+): Layer.Layer<FilePlaces, never, Store | KeptOutputs> => {
+  if (internals.files !== undefined) return internals.files
+  if (!undo) return noFilePlaces
+  return Layer.unwrap(
+    Effect.gen(function* () {
+      const { identity } = yield* Store
+      const { folder: outputs } = yield* KeptOutputs
+      const environment = process.env // oxlint-disable-line node/no-process-env -- git sees a person's environment
+      return filePlacesLayer({
+        root: treesRoot({ kind: storeKind(database), outputs, identity, environment }),
+        environment,
+      })
+    }),
   )
+}
 
 const locations = (
   options: EngineOptions,

@@ -7,21 +7,17 @@ import { closePlace, openPlace, type FilePlace, type FilePlaceOptions } from "./
 import { openTrees } from "./open-trees.ts"
 import { trimStore } from "./trim-store.ts"
 
-export const filePlacesLayer = (
-  options: FilePlaceOptions & { readonly keeps: boolean },
-): Layer.Layer<FilePlaces> =>
-  options.keeps
-    ? Layer.effect(
-        FilePlaces,
-        Effect.map(
-          Effect.acquireRelease(
-            Effect.sync(() => openPlaces(options)),
-            ({ close }) => Effect.promise(close),
-          ),
-          ({ at }) => FilePlaces.of({ keeps: true, at }),
-        ),
-      )
-    : noFilePlaces
+export const filePlacesLayer = (options: FilePlaceOptions): Layer.Layer<FilePlaces> =>
+  Layer.effect(
+    FilePlaces,
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => openPlaces(options)),
+        ({ close }) => Effect.promise(close),
+      ),
+      ({ at }) => FilePlaces.of({ keeps: true, at }),
+    ),
+  )
 
 /** Keeps nothing, so nothing can be undone. */
 export const noFilePlaces: Layer.Layer<FilePlaces> = Layer.succeed(FilePlaces, {
