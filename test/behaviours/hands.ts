@@ -99,6 +99,10 @@ export const HANDS_BEHAVIOURS = {
     seed: "issue 14",
     says: "commands of the engine run in the sandbox, with or without network, and its file tools refuse what lies outside",
   },
+  "sandbox.terminal": {
+    seed: "issue 14",
+    says: "start --sandbox keeps a harness in bubblewrap on the user's terminal and gives the terminal back as it was; a kernel that lets it type there is a reason to refuse",
+  },
   "sandbox.absent": {
     seed: "issue 14",
     says: "without bubblewrap --sandbox is refused, auto works without, and doctor and run show say so",
