@@ -61,6 +61,9 @@ export const CHILDREN_BEHAVIOURS = {
     "a process that dies at any commit of a family leaves one that goes on and does nothing twice",
   ),
   "mentions.run": promise("a run expands its prompt, and its record says what could not be read"),
+  "mentions.runs-of-others": promise(
+    "a run of any other harness gets what its prompt names as text, under the same rules and bounds",
+  ),
   "children.run": promise("the children of a run ask nobody, and the run ends"),
   "session.fields": promise("a field that nobody knows is refused in the process too; workspaceID is kept"),
 } as const satisfies Record<string, Behaviour>

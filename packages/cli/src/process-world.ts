@@ -117,6 +117,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
       return checkEngine(engineFile({ env, cwd }))
     },
     salvageEngine: async (file) => (await import("./engine-check.ts")).salvageEngine(file, { env, cwd }),
+    lookUpNames: async (asked) => (await import("./direct/look-up-names.ts")).lookUpNames(asked, world),
     checkHosts: async (harnesses) => {
       const { checkHost, HOSTS } = await import("./continuity/index.ts")
       return HOSTS.map((host) => checkHost(host, { cwd, env, harnesses }))

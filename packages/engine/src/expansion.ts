@@ -2,7 +2,7 @@
  * Expands what prompts name when they are admitted. A prompt that was admitted before stays the same: nothing is looked up
  * again, whatever the files contain now.
  */
-import { nearest, type Failure, type Prompt, type RecordedPrompt } from "@meridian/protocol"
+import { namesSomething, nearest, type Failure, type Prompt, type RecordedPrompt } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { promptBytes, type PromptRequest } from "./check-input.ts"
@@ -29,7 +29,7 @@ export const openExpansion = Effect.gen(function* () {
   const of = (request: PromptRequest): Effect.Effect<Expansion, Failure> =>
     Effect.gen(function* () {
       const { prompt, id, sessionID } = request
-      if (!NAMES_SOMETHING.test(prompt.text)) return request
+      if (!namesSomething(prompt.text)) return request
       if (id !== undefined && (yield* store.input(id)) !== undefined) return request
       const { transcript } = yield* sessions.current(sessionID)
       // A place that is not on this machine cannot be searched. The prompt stays as it is.
@@ -58,9 +58,6 @@ export const openExpansion = Effect.gen(function* () {
 
   return { of, commands }
 })
-
-/** Most prompts name nothing. */
-const NAMES_SOMETHING = /@|^\/|file:\/\//u
 
 const look = (
   location: LocationServices,

@@ -49,6 +49,7 @@ export type {
   TurnView,
 } from "./port/hooks.ts"
 export type { NodeStanding, SharedStep } from "./port/say-aloud.ts"
+export { attachedText, promptText } from "./domain/prompt-parts.ts"
 export type { EngineLimits } from "./domain/limits.ts"
 export type { PermissionRule } from "./domain/permission.ts"
 export type { RetryPolicy } from "./domain/retry.ts"

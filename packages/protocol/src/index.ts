@@ -40,6 +40,7 @@ export {
   type SpaceId,
 } from "./id.ts"
 export { isJsonList, isJsonObject, type Json, type JsonObject } from "./json.ts"
+export { namesSomething } from "./names-something.ts"
 export { editDistance, nearest } from "./nearest.ts"
 export { systemCode } from "./system-code.ts"
 export { allowsCommand, commandResource, concernsCommand } from "./permission/command-pattern.ts"

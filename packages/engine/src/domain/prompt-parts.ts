@@ -17,6 +17,19 @@ const isCommand = (part: PromptPart): part is Extract<PromptPart, { readonly typ
 export const lowerParts = ({ parts = [] }: RecordedPrompt): readonly (TextPart | FilePart)[] =>
   parts.filter((part) => !isCommand(part)).flatMap(lowerPart)
 
+/** For an agent that takes only text: an image is named, so that the agent can open it itself. */
+export const attachedText = (parts: readonly PromptPart[]): string =>
+  parts
+    .filter((part) => !isCommand(part))
+    .map((part) =>
+      part.type === "media"
+        ? `<attached source="${attribute(part.source)}" file="${attribute(part.name)}" type="${attribute(part.mediaType)}">\nIt is no text. Open it with your tools.\n</attached>`
+        : lowerPart(part)
+            .map((lowered) => (lowered.type === "text" ? lowered.text : ""))
+            .join("\n"),
+    )
+    .join("\n\n")
+
 /** A message that no person wrote. It says so. */
 export const programText = (text: string): string =>
   `<program>\nNo person wrote this; the program you run in says it.\n${withoutTags(text, OURS)}\n</program>`

@@ -15,7 +15,16 @@ import {
 /** What the process provides to every call. The rest of the world belongs to the call. */
 export type ServeWorld = Pick<
   World,
-  "env" | "cwd" | "clock" | "uuid" | "configPath" | "program" | "harnesses" | "checkHosts" | "ownSpace"
+  | "env"
+  | "cwd"
+  | "clock"
+  | "uuid"
+  | "configPath"
+  | "program"
+  | "harnesses"
+  | "checkHosts"
+  | "lookUpNames"
+  | "ownSpace"
 >
 
 export interface ToolCall {

@@ -2,7 +2,7 @@
  * The text a harness is given, in this order (empty parts are left out):
  *
  *   standing   1 `# Skill: <name>` blocks   2 `# Agent Profile`
- *   asking     3 `# Reference: <path>`      4 `# Report`      5 the prompt itself
+ *   asking     3 `# Reference: <path>`, then what the prompt names      4 `# Report`      5 the prompt itself
  *
  * A harness that knows agents gets 2 natively. A harness with a place for standing text gets 1 and 2 there. Any other
  * gets them before the prompt. A continued conversation already has 1 and 2.
@@ -14,8 +14,20 @@ export interface PromptParts {
   readonly references: readonly { readonly path: string; readonly content: string }[]
   readonly variables: ReadonlyMap<string, string>
   readonly prompt: string
+  /** Looked up already; its words replace the prompt's. */
+  readonly named?: NamedThings
   /** A run ends with a report; a conversation does not. */
   readonly wantsReport: boolean
+}
+
+/** What a prompt names with `@` or as a command, as text. */
+export interface NamedThings {
+  /** The prompt itself, or the template that it named. */
+  readonly words: string
+  /** What was found, and why the rest was not; "" if there is nothing beside the words. */
+  readonly attached: string
+  /** One sentence for each thing that could not be read. */
+  readonly unreadable: readonly string[]
 }
 
 export interface ComposedPrompt {
@@ -42,8 +54,9 @@ export const composePrompt = (parts: PromptParts): ComposedPrompt => {
   const task = fillVariables(parts.prompt, parts.variables)
   const asking = [
     ...parts.references.map(({ path, content }) => `# Reference: ${path}\n\n${fill(content).trimEnd()}`),
+    ...(parts.named === undefined || parts.named.attached === "" ? [] : [parts.named.attached]),
     ...(parts.wantsReport ? [REPORT_INSTRUCTION] : []),
-    task,
+    parts.named?.words ?? task,
   ]
   return {
     instructions: standing.join("\n\n"),

@@ -58,6 +58,10 @@ export const WARNINGS = {
     cause: (f) => `${f["from"]} cannot continue run ${f["run"]}, so ${f["to"]} takes over: ${f["why"]}`,
     next: (f) => `nothing; 'meridian run show ${f["run"]}' shows its attempts.`,
   },
+  MENTION_UNREADABLE: {
+    cause: (f) => `What the prompt names cannot be read, and the harness is told so: ${f["problem"]}`,
+    next: () => "correct the name, or attach the file with -f.",
+  },
   FAILOVER_UNUSABLE: {
     cause: (f) => `${f["harness"]} cannot take over now: ${f["why"]}.`,
     next: () => "install or set it up, or leave it out of runs.failover.",

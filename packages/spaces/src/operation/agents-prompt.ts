@@ -9,7 +9,14 @@ import { readWhole } from "@meridian/continuity/files"
 import { Failure } from "@meridian/protocol"
 
 import type { AgentProfile } from "../domain/agent-profile.ts"
-import { composePrompt, fillVariables, readVariable, type ComposedPrompt } from "../domain/prompt-text.ts"
+import {
+  composePrompt,
+  fillVariables,
+  readVariable,
+  type ComposedPrompt,
+  type NamedThings,
+  type PromptParts,
+} from "../domain/prompt-text.ts"
 import type { HarnessCapabilities, NativeAgent } from "../port/harness.ts"
 import type { ResolvedLaunch } from "./agents-launch.ts"
 
@@ -31,6 +38,8 @@ export interface LaunchPrompt extends ComposedPrompt {
   /** Absolute paths of the references. */
   readonly files: readonly string[]
   readonly variables: ReadonlyMap<string, string>
+  /** `prompt` once its names were looked up. */
+  readonly withNames: (named: NamedThings) => string
 }
 
 export const composeLaunch = (
@@ -41,20 +50,22 @@ export const composeLaunch = (
   const references = wish.files.map((file) => readReference(referenceOf(file, wish)))
   const variables = new Map(wish.variables.map((assignment) => resolveVariable(assignment, wish.cwd)))
   const native = capabilities.nativeAgent && launch.agent !== undefined
-  const composed = composePrompt({
+  const parts: PromptParts = {
     skills: launch.skills,
     agentBody: native ? undefined : launch.agent?.body,
     references,
     variables,
     prompt: wish.prompt,
     wantsReport: wish.wantsReport,
-  })
+  }
+  const composed = composePrompt(parts)
   if (composed.undefinedVariables.length > 0)
     throw new Failure("VARIABLE_UNDEFINED", { names: composed.undefinedVariables.join(", ") })
   const files = references.map(({ path }) => path)
+  const withNames = (named: NamedThings): string => composePrompt({ ...parts, named }).prompt
   return native && launch.agent !== undefined
-    ? { ...composed, files, variables, nativeAgent: nativeAgentOf(launch.agent, variables) }
-    : { ...composed, files, variables }
+    ? { ...composed, files, variables, withNames, nativeAgent: nativeAgentOf(launch.agent, variables) }
+    : { ...composed, files, variables, withNames }
 }
 
 const nativeAgentOf = (agent: AgentProfile, variables: ReadonlyMap<string, string>): NativeAgent => ({

@@ -2,8 +2,9 @@
  * Turns a request into a launch: which harness, which model, which agent and skills with their files, and the
  * harness's text. `start`, `run spawn` and `run continue` all go through here.
  */
-import { Failure } from "@meridian/protocol"
+import { Failure, namesSomething } from "@meridian/protocol"
 
+import type { NamedThings } from "../domain/prompt-text.ts"
 import { ECHO_MODEL } from "../domain/provider-preset.ts"
 import type { PermissionTier } from "../domain/tier.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
@@ -31,6 +32,8 @@ export interface PrepareRequest {
   readonly parentTier?: PermissionTier | undefined
   /** `fs/` of the space, for `-f @name`. */
   readonly spaceFs?: string | undefined
+  /** Where the names in the prompt are looked up. Absent: they are left to the harness. */
+  readonly directory?: string | undefined
   /** For a continuation: the newest record of the conversation, used wherever the user wrote nothing. */
   readonly recorded?: RecordedLaunch | undefined
 }
@@ -88,6 +91,7 @@ export const prepare = async (
     launch,
     harness.capabilities,
   )
+  const named = await namedIn(composed.task, { harness, permission: launch.permission, request, world })
   return {
     entry,
     harness,
@@ -99,7 +103,7 @@ export const prepare = async (
     skills: launch.skills.map(({ name, path }) => ({ name, path })),
     instructions: composed.instructions === "" ? undefined : composed.instructions,
     instructionsChanged: recorded !== undefined && (request.agent !== undefined || request.skills.length > 0),
-    prompt: composed.prompt,
+    prompt: named === undefined ? composed.prompt : composed.withNames(named),
     task: composed.task,
     permission: launch.permission,
     allowedTools: launch.allowedTools,
@@ -107,6 +111,38 @@ export const prepare = async (
     checks: launch.checks,
   }
 }
+
+/**
+ * Every harness but the engine gets what was found as text. The engine looks names up itself when it admits the prompt,
+ * but sees a command only at the very start, where a run has other things.
+ */
+const namedIn = async (
+  text: string,
+  {
+    harness,
+    permission,
+    request: { directory },
+    world,
+  }: {
+    readonly harness: Harness
+    readonly permission: PermissionTier | undefined
+    readonly request: PrepareRequest
+    readonly world: World
+  },
+): Promise<NamedThings | undefined> => {
+  const isOurs = harness.id === "direct"
+  if (directory === undefined || !(isOurs ? text.startsWith("/") : namesSomething(text))) return undefined
+  const found = await world.lookUpNames?.({ text, directory, permission })
+  const named = found === undefined || !isOurs ? found : commandOf(found)
+  for (const problem of named?.unreadable ?? []) world.warn("MENTION_UNREADABLE", { problem })
+  return named
+}
+
+const commandOf = ({ words, unreadable }: NamedThings): NamedThings => ({
+  words,
+  attached: "",
+  unreadable: unreadable.filter((problem) => problem.startsWith("/")),
+})
 
 const ECHO = `direct/${ECHO_MODEL}`
 

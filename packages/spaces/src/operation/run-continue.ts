@@ -54,8 +54,16 @@ export const runContinue = implement(RUN_CONTINUE, {
     if (!isMoved && (session === "" || session.startsWith("-")))
       throw new Failure("RUN_WITHOUT_SESSION", { run: source.id, harness: nameOf(source.harness) })
     if (!input.dryRun) requireDepth(space.id, { state, world, config })
+    const holder = harnessEntry(world, source.harness)?.id
+    const believed =
+      record === undefined || holder === undefined
+        ? undefined
+        : believeRecord(record, { harness: holder, space: space.id, state, world })
+    const cwd =
+      input.cwd === undefined ? (believed?.cwd ?? state.place.project) : resolve(world.cwd, input.cwd)
     const request: PrepareRequest = {
       mode: "headless",
+      directory: cwd,
       model: input.model,
       harness: isMoved ? input.harness : undefined,
       agent: input.agent,
@@ -91,12 +99,6 @@ export const runContinue = implement(RUN_CONTINUE, {
       world.warn("FORK_UNSUPPORTED", { harness: harness.name })
     const fork = input.fork && harness.capabilities.fork
     if (!fork && !isMoved) await requireIdle(space, chats, session)
-    const believed =
-      record === undefined
-        ? undefined
-        : believeRecord(record, { harness: harness.id, space: space.id, state, world })
-    const cwd =
-      input.cwd === undefined ? (believed?.cwd ?? state.place.project) : resolve(world.cwd, input.cwd)
     const checked = await checkRun(
       {
         prepared,

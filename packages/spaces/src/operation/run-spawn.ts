@@ -86,8 +86,10 @@ const checkSpawn = async (
   },
 ): Promise<{ readonly checked: CheckedRun; readonly prepared: Prepared }> => {
   const { config } = loaded
+  const cwd = input.cwd === undefined ? placeHere(space, state, world) : resolve(world.cwd, input.cwd)
   const request: PrepareRequest = {
     mode: "headless",
+    directory: cwd,
     model: input.model,
     harness: input.harness,
     agent: input.agent,
@@ -105,7 +107,6 @@ const checkSpawn = async (
   const asked = input.given.has("failover") ? input.failover : undefined
   const prepares = await prepareFailover({ asked, request, prepared }, loaded, world)
   const failover = await failoverWith(prepares, schema, world)
-  const cwd = input.cwd === undefined ? placeHere(space, state, world) : resolve(world.cwd, input.cwd)
   // Several runs at one task would overwrite each other.
   const wish = { ...input, worktree: input.worktree || isContest }
   const isolation = isolationOf(wish, { config, permission: prepared.permission })

@@ -4,6 +4,8 @@
  */
 import type { Facts, SpaceId } from "@meridian/protocol"
 
+import type { NamedThings } from "../domain/prompt-text.ts"
+import type { PermissionTier } from "../domain/tier.ts"
 import type { WarningCode } from "../domain/warning.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
 import type { BuiltInHarness, LaunchContinuity } from "../port/harness.ts"
@@ -101,8 +103,20 @@ export interface World {
   readonly ownSpace?: (make: () => Promise<SpaceId>) => Promise<SpaceId>
   /** The pending work in an engine database, in words. Undefined if there is none. Only the command knows the engine. */
   readonly pendingWork?: (database: string) => Promise<string | undefined>
+  /**
+   * Looks up what a prompt names, as the engine does, for harnesses that do not. Undefined if it names nothing. Only the
+   * command knows the engine.
+   */
+  readonly lookUpNames?: (asked: NamesAsked) => Promise<NamedThings | undefined>
   /** Replaces the harnesses spaces knows: the command adds `direct`. */
   readonly harnesses?: readonly HarnessEntry[]
+}
+
+export interface NamesAsked {
+  readonly text: string
+  /** Where the run works. */
+  readonly directory: string
+  readonly permission: PermissionTier | undefined
 }
 
 /** What was saved from a damaged database, counted. */
