@@ -80,6 +80,26 @@ describe("a flush that failed once", () => {
     "no prompt; the same one again gets its receipt",
   )
 
+  test("confirms no new session and no change of one", async () => {
+    await using scene = await openFailing()
+    const { sessions } = scene.engine
+    const location = { directory: join(scene.database, "..", "project") }
+    scene.fail(true)
+    const requests = [
+      sessions.create({ id: "ses_new", location }),
+      sessions.rename({ sessionID, title: "new" }),
+      sessions.archive({ sessionID, archived: true }),
+      sessions.switchAgent({ sessionID, agent: "plan" }),
+      sessions.move({ sessionID, location }),
+    ]
+    expect(await Promise.all(requests.map((request) => codeOf(request)))).toEqual(
+      requests.map(() => "DATABASE_UNWRITABLE"),
+    )
+    scene.fail(false)
+    await sessions.rename({ sessionID, title: "newer" })
+    expect((await sessions.get(sessionID)).title).toBe("newer")
+  })
+
   test("refuses every receipt while the log cannot be emptied, however well the disk flushes", async () => {
     await using scene = await openFailing()
     scene.fail(true)

@@ -237,11 +237,18 @@ export const MUTANTS: readonly Mutant[] = [
     killedBy: "test/behaviour/engine-execution.test.ts",
   },
   {
-    says: "a receipt is given before the input is safe",
+    says: "a change of a session is confirmed before it is safe",
     file: "session/folded-sessions.ts",
     from: "Effect.as(written.safe, written.answer)",
     to: "Effect.as(Effect.void, written.answer)",
-    killedBy: "test/fault/engine-database.test.ts",
+    killedBy: "test/fault/engine-flush.test.ts",
+  },
+  {
+    says: "a receipt is given before the input is safe",
+    file: "schedule/drains.ts",
+    from: "            Fiber.join(waiting),",
+    to: "            Effect.void,",
+    killedBy: "test/crash/engine-power-cut.test.ts",
   },
   // Work that goes on after a crash.
   {

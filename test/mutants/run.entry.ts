@@ -26,7 +26,7 @@ const judge = ({ file, from, to, killedBy }: Mutant): Verdict => {
       source.replace(from, () => to),
     )
     rmSync(report, { force: true })
-    const words = ["vitest", "run", killedBy, "--testTimeout", "20000", "--bail", "1"]
+    const words = ["vitest", "run", killedBy, "--testTimeout", "20000"]
     const { status } = spawnSync("npx", [...words, "--reporter=json", `--outputFile=${report}`], {
       cwd: root,
       stdio: "ignore",
