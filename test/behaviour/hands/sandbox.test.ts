@@ -137,6 +137,20 @@ testSandbox("a continued run stays in its sandbox", async () => {
   expect(scene.read("inside")).toBe("")
 })
 
+testSandbox("a harness that was never used here makes its own files, and no others", async () => {
+  const scene = openSandboxScene()
+  const home = scene.env["HOME"] ?? ""
+  scene.harness("opencode", {
+    answer: "done",
+    does: "mkdir -p ~/.local/share/opencode/log; echo x > ~/.local/share/opencode/log/a; mkdir ~/.local/share/other; true",
+  })
+  const run = await scene.call("run.spawn", { prompt: "do it", harness: "opencode", sandbox: "" })
+  expect(run.document).toMatchObject({ status: "succeeded", sandbox: { by: "bubblewrap" } })
+  expect(existsSync(join(home, ".local/share/opencode/log/a"))).toBe(true)
+  expect(existsSync(join(home, ".local/share/other"))).toBe(false)
+  expect(existsSync(join(home, ".claude"))).toBe(false)
+})
+
 test("the variable alone does not prove a sandbox", async () => {
   const scene = openRepositoryScene()
   const env = { ...withoutBubblewrap(scene), MERIDIAN_IN_SANDBOX: "on" }

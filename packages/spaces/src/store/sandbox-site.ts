@@ -41,6 +41,8 @@ export const sandboxSite = (wish: SiteWish): SandboxSite => {
   const homes = homesOf(env)
   const isApart = git?.isOurs === true
   mkdirSync(stateRoot, { recursive: true })
+  // On first use its folders are missing, and it cannot make them in a home that is read-only.
+  for (const path of harnessPlaces(wish.harness, env)) if (!path.endsWith(".claude.json")) makeFolder(path)
   const writable = there([
     ...(isApart ? [git.top] : [project, directory]),
     stateRoot,
@@ -123,7 +125,7 @@ const makeFolder = (path: string): void => {
   try {
     mkdirSync(path, { recursive: true })
   } catch {
-    // If this user cannot write there, it needs no protection.
+    // Where this user cannot write, nothing needs protection, and the harness says what it lacks.
   }
 }
 
