@@ -220,6 +220,27 @@ test("instructions beside what a prompt names are found", async () => {
   expect((await eventTypes(scene.engine)).filter((type) => type === "instruction.discovered")).toHaveLength(1)
 })
 
+verifies("commands.cast", async () => {
+  await using scene = await openEngineScene()
+  put(scene, {
+    ".meridian/commands/think.md": "---\nagent: plan\n---\nThink.",
+    ".claude/commands/grow.md": "---\nmodel: opus\nagent: build\n---\nGrow.",
+    ".opencode/command/odd.md": "---\nagent: [plan]\nmodel: 3\n---\nOdd.",
+  })
+  const problem =
+    "It asks for the agent plan. A template does not switch: the agent of the session works on it."
+  expect(await ask(scene, "/think")).toMatchObject([
+    { kind: "command", text: "Think." },
+    { type: "unreadable", source: "/think", problem },
+  ])
+  expect(JSON.stringify(told(scene))).toContain(problem)
+  expect(await ask(scene, "/grow")).toMatchObject([
+    { kind: "command", text: "Grow." },
+    { type: "unreadable", problem: expect.stringContaining("the model opus") },
+  ])
+  expect(await ask(scene, "/odd")).toMatchObject([{ kind: "command", text: "Odd." }])
+})
+
 verifies("commands.templates", async () => {
   await using scene = await openEngineScene()
   put(scene, {

@@ -21,6 +21,9 @@ export const CHILDREN_BEHAVIOURS = {
   "commands.templates": promise(
     "a command behind a slash becomes its template, with its arguments and its mentions",
   ),
+  "commands.cast": promise(
+    "a template that asks for another agent or model is not obeyed in silence: the model and the caller are told",
+  ),
   "commands.shell": promise(
     "shell lines of a project's templates run only in a trusted folder, only allowed ones, and no argument becomes a command",
   ),

@@ -148,3 +148,23 @@ verifies(
   },
   "a template too",
 )
+
+verifies(
+  "commands.cast",
+  async () => {
+    const { run, claude } = scene({
+      ".meridian/agents/scout.md": "---\nname: scout\n---\nLook around.",
+      ".meridian/commands/look.md": "---\nagent: scout\n---\nLook.",
+    })
+    const alone = await run("spawn", "-p", "/look")
+    expect([alone.code, alone.stderr]).toEqual([
+      0,
+      expect.stringContaining("/look: It asks for the agent scout."),
+    ])
+    expect(claude.calls()[0]?.stdin).toContain("It asks for the agent scout.")
+    const scouted = await run("spawn", "-a", "scout", "-p", "/look")
+    expect([scouted.code, scouted.stderr]).toEqual([0, expect.not.stringContaining("MENTION_UNREADABLE")])
+    expect(claude.calls()[1]?.stdin?.endsWith("Look.")).toBe(true)
+  },
+  "in runs",
+)

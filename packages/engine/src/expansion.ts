@@ -36,7 +36,7 @@ export const openExpansion = Effect.gen(function* () {
       if (!settings.places.has(transcript.choices.location)) return request
       const directory = yield* fromThrowing(() => settings.places.directoryOf(transcript.choices.location))
       return yield* locations.within(directory, (location) =>
-        Effect.map(look(location, prompt, rulesOf(transcript, settings), settings), (expanded) =>
+        Effect.map(look(location, prompt, transcript, settings), (expanded) =>
           expanded.parts.length === 0
             ? request
             : {
@@ -62,18 +62,22 @@ export const openExpansion = Effect.gen(function* () {
 const look = (
   location: LocationServices,
   prompt: Prompt,
-  rules: readonly PermissionRule[],
+  transcript: Transcript,
   settings: SettingsValue,
-): Effect.Effect<Expanded> =>
-  Effect.promise((signal) =>
+): Effect.Effect<Expanded> => {
+  const rules = rulesOf(transcript, settings)
+  const { agent = DEFAULT_AGENT, model } = transcript.choices
+  return Effect.promise((signal) =>
     location.expand({
       text: prompt.text,
       spareBytes: LIMITS.promptBytes - promptBytes(prompt),
       signal,
+      cast: { agent, model },
       may: (action, resource) => decidePermission({ action, resources: [resource] }, rules, []).kind,
       agent: (name) => guidanceFor(name, rules, settings),
     }),
   )
+}
 
 /** Tells the model what to do with an agent that a person named, or why it may not call it. */
 const guidanceFor = (

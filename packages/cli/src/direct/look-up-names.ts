@@ -14,7 +14,7 @@ import { permissionRules } from "./permission-rules.ts"
 type LookUp = NonNullable<World["lookUpNames"]>
 
 export const lookUpNames = async (
-  { text, directory, permission }: Parameters<LookUp>[0],
+  { text, directory, permission, agent }: Parameters<LookUp>[0],
   world: World,
 ): Promise<Awaited<ReturnType<LookUp>>> => {
   const [configured, agents, profiles] = await Promise.all([
@@ -41,6 +41,8 @@ export const lookUpNames = async (
   })
   try {
     const { id } = await engine.sessions.create({ location: { directory } })
+    if (agents.some(({ name, mode }) => name === agent && mode !== "sub"))
+      await engine.sessions.switchAgent({ sessionID: id, agent: agent ?? "" })
     const receipt = await engine.sessions.prompt({
       sessionID: id,
       prompt: { text },

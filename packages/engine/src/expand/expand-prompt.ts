@@ -62,7 +62,11 @@ const expandCommand = async (
   const call = readCommandCall(text)
   const template = call === undefined ? undefined : await findTemplate(call.name, options.templates)
   if (call === undefined || template === undefined) return undefined
-  const problems: PromptPart[] = []
+  const problems: PromptPart[] = unmetWishes(template, asked.cast).map((problem) => ({
+    type: "unreadable",
+    source: `/${template.name}`,
+    problem,
+  }))
   const words: string[] = []
   const whole: string[] = []
   let commands = 0
@@ -90,6 +94,17 @@ const expandCommand = async (
   }
   return { words: words.join(""), parts: [part, ...problems] }
 }
+
+/** A file of the project must not change who works, and with which rights. People switch themselves. */
+const unmetWishes = ({ wants }: Template, cast: Asked["cast"]): readonly string[] =>
+  (["agent", "model"] as const).flatMap((what) => {
+    const wanted = wants[what]
+    return wanted === undefined || wanted === cast[what]
+      ? []
+      : [
+          `It asks for the ${what} ${wanted}. A template does not switch: the ${what} of the session works on it.`,
+        ]
+  })
 
 const runLine = async (
   command: string,

@@ -24,6 +24,8 @@ export interface TemplatePlaces {
 
 export interface Template extends CommandTemplate {
   readonly body: string
+  /** Who should work on it, as its front matter says. A template cannot choose them. */
+  readonly wants: { readonly agent?: string; readonly model?: string }
   /** The template is part of the project, so its shell lines run only where that is allowed. */
   readonly isOfProject: boolean
 }
@@ -105,14 +107,20 @@ const readInside = async (base: string, file: string): Promise<string | undefine
 }
 
 const DESCRIPTION_CHARACTERS = 300
+const NAME_CHARACTERS = 200
 
-const parse = (name: string, text: string): Pick<Template, "name" | "description" | "body"> => {
+const parse = (name: string, text: string): Pick<Template, "name" | "description" | "body" | "wants"> => {
   const front = readFrontMatter(text)
-  const said = front.kind === "read" ? front.fields.get("description") : undefined
+  const said = (field: string, most: number): string => {
+    const value = front.kind === "read" ? front.fields.get(field) : undefined
+    return sanitizeLine(typeof value === "string" ? value : "", most)
+  }
+  const [agent, model] = [said("agent", NAME_CHARACTERS), said("model", NAME_CHARACTERS)]
   return {
     name,
-    description: sanitizeLine(typeof said === "string" ? said : "", DESCRIPTION_CHARACTERS),
+    description: said("description", DESCRIPTION_CHARACTERS),
     body: front.body.trim(),
+    wants: { ...(agent === "" ? {} : { agent }), ...(model === "" ? {} : { model }) },
   }
 }
 
@@ -122,6 +130,7 @@ const BUILT_IN: readonly Template[] = [
     path: "",
     description: "Study the project and write AGENTS.md.",
     isOfProject: false,
+    wants: {},
     body: [
       "Study this project and write what a coding agent must know of it into AGENTS.md at its root.",
       "Look first: the manifest and the lock files, the README, how the tests and the checks are started, where the parts lie, what CI runs. Read instructions that are there for other tools (CLAUDE.md, .cursorrules, .github/copilot-instructions.md) and take over what still holds.",

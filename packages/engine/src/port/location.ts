@@ -38,6 +38,8 @@ export interface ExpandRequest {
   /** How many more bytes the expansion may add. */
   readonly spareBytes: number
   readonly signal: AbortSignal
+  /** Who works on the prompt. */
+  readonly cast: { readonly agent: string; readonly model: string | undefined }
   /** Decides by the rules of the agent that will work on the prompt. */
   readonly may: (action: string, resource: string) => "allow" | "ask" | "deny"
   /** Guidance about an agent, or the reason why it cannot be called. */

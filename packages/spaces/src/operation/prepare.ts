@@ -91,7 +91,7 @@ export const prepare = async (
     launch,
     harness.capabilities,
   )
-  const named = await namedIn(composed.task, { harness, permission: launch.permission, request, world })
+  const named = await namedIn(composed.task, { harness, launch, request, world })
   return {
     entry,
     harness,
@@ -120,19 +120,20 @@ const namedIn = async (
   text: string,
   {
     harness,
-    permission,
+    launch,
     request: { directory },
     world,
   }: {
     readonly harness: Harness
-    readonly permission: PermissionTier | undefined
+    readonly launch: ResolvedLaunch
     readonly request: PrepareRequest
     readonly world: World
   },
 ): Promise<NamedThings | undefined> => {
   const isOurs = harness.id === "direct"
   if (directory === undefined || !(isOurs ? text.startsWith("/") : namesSomething(text))) return undefined
-  const found = await world.lookUpNames?.({ text, directory, permission })
+  const { permission, agent } = launch
+  const found = await world.lookUpNames?.({ text, directory, permission, agent: agent?.name })
   const named = found === undefined || !isOurs ? found : commandOf(found)
   for (const problem of named?.unreadable ?? []) world.warn("MENTION_UNREADABLE", { problem })
   return named

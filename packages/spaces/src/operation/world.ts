@@ -117,6 +117,8 @@ export interface NamesAsked {
   /** Where the run works. */
   readonly directory: string
   readonly permission: PermissionTier | undefined
+  /** The profile of the run. */
+  readonly agent: string | undefined
 }
 
 /** What was saved from a damaged database, counted. */
