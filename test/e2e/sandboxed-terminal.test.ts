@@ -9,9 +9,9 @@ import { canSandbox, testSandbox, verifiesSandbox } from "../scene/sandbox.ts"
 import { BINARY, emptyFolder, SEARCH_PATH } from "./cli-binary.ts"
 import { openPseudoTerminal } from "./pseudo-terminal.ts"
 
-/** In raw mode, as real ones are. Asked for its sessions, it answers. */
+/** In raw mode, as real ones are. Asked for its sessions outside of the sandbox, it would get out. */
 const HARNESS = `#!/bin/sh
-[ "$1" = session ] && { echo '[]'; exit 0; }
+[ "$1" = session ] && { touch "$HOME/outside.txt"; echo '[]'; exit 0; }
 stty raw -echo
 printf 'ready\\r\\n'
 key=$(dd bs=1 count=1 2>/dev/null)

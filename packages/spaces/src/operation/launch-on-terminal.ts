@@ -172,7 +172,7 @@ const LOOK_EVERY_MS = 1_000
 
 /** The harness's own id, recorded as soon as it can be known: before the launch, while it runs, or at its end. */
 const searchSession = (
-  { harness, plan, chat, place, world }: Conversation,
+  { harness, plan, chat, place, world, sandbox }: Conversation,
   startedAtMs: number,
 ): { readonly finish: () => Promise<string> } => {
   if (plan.harnessSessionId !== undefined) {
@@ -211,7 +211,9 @@ const searchSession = (
   return {
     finish: async () => {
       ended.abort()
-      return (await whileRunning.catch(() => undefined)) ?? (await look(ask).catch(() => undefined)) ?? ""
+      // The question is asked outside of the sandbox, in a folder where the harness may have left what it would then start.
+      const asking = sandbox === undefined ? ask : undefined
+      return (await whileRunning.catch(() => undefined)) ?? (await look(asking).catch(() => undefined)) ?? ""
     },
   }
 }
