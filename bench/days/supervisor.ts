@@ -1,4 +1,4 @@
-/** What a supervisor costs that only waits: with one run that waits for a limit, and 200 that have ended. */
+/** What a supervisor costs that only waits: with one run that waits for a limit, beside runs that have ended. */
 import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,10 +13,10 @@ export interface Idle {
 
 const WARM_UP_MS = 5_000
 
-export const measureSupervisor = async (forMs: number): Promise<Idle | undefined> => {
+export const measureSupervisor = async (forMs: number, endedRuns: number): Promise<Idle | undefined> => {
   if (process.platform !== "linux") return undefined
   const folder = mkdtempSync(join(tmpdir(), "meridian-days-"))
-  writeState(folder)
+  writeState(folder, endedRuns)
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, "../../packages/cli/dist/meridian.js"), "run", "supervise", "--stay"],
@@ -51,7 +51,7 @@ const cpuMs = (pid: number): number =>
     0,
   )
 
-const writeState = (folder: string): void => {
+const writeState = (folder: string, endedRuns: number): void => {
   const space = join(folder, ".meridian/.spaces/s1")
   for (const name of ["runs", "sessions", "fs"]) mkdirSync(join(space, name), { recursive: true })
   const line = (value: object): string => `${JSON.stringify({ v: 2, ...value })}\n`
@@ -81,7 +81,7 @@ const writeState = (folder: string): void => {
       task: "wait",
     })
   const ended = Array.from(
-    { length: 200 },
+    { length: endedRuns },
     (_, index) =>
       start(`r${index + 1}`) +
       line({
@@ -94,8 +94,8 @@ const writeState = (folder: string): void => {
       }),
   )
   const until = new Date(Date.now() + 86_400_000).toISOString()
+  const id = `r${endedRuns + 1}`
   const waits =
-    start("r201") +
-    line({ event: "update", id: "r201", status: "waiting", waiting_for: "limit", waiting_until: until })
+    start(id) + line({ event: "update", id, status: "waiting", waiting_for: "limit", waiting_until: until })
   writeFileSync(join(space, "runs.jsonl"), ended.join("") + waits)
 }

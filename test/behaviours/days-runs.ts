@@ -34,6 +34,9 @@ export const DAYS_RUNS_BEHAVIOURS = {
     "through hostile compactions, limits, kills and reboots no tool runs twice, no request is made before a reset, and the whole task is in every first request after a compaction",
   ),
   "supervisor.one": promise("of two supervisors of one state root, one works and the other leaves"),
+  "supervisor.small": promise(
+    "a supervisor that only waits stays small, also beside thousands of ended runs",
+  ),
   "supervisor.version": promise(
     "the newest Meridian that worked here supervises: an older supervisor makes room, and begins nothing",
   ),

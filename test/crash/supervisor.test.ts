@@ -5,6 +5,7 @@ import { join } from "node:path"
 
 import { expect, onTestFinished } from "vitest"
 
+import { measureSupervisor } from "../../bench/days/supervisor.ts"
 import { acquireLock } from "../../packages/spaces/src/store/lock.ts"
 import { document } from "../e2e/cli-binary.ts"
 import { attempts, begun, ended, openOutliving, SAID, until } from "../scene/outliving.ts"
@@ -55,6 +56,12 @@ verifies(
   },
   "an older one makes room for a newer",
 )
+
+verifies("supervisor.small", async () => {
+  const idle = await measureSupervisor(1_000, 5_000)
+  // The benchmark holds it to 60 MB after a minute. A supervisor with all compilers of V8 needs 68. Only Linux tells.
+  expect(idle?.megabytes ?? 0).toBeLessThan(64)
+})
 
 verifies("run.stalls", async () => {
   const scene = openOutliving({ noise: [SAID], hold: true, env: { MERIDIAN_STALL_MINUTES: "0.03" } })

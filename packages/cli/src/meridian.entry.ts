@@ -6,10 +6,12 @@
  */
 import { nodeTooOld } from "@meridian/protocol/node-version"
 
-process.getBuiltinModule?.("node:module").enableCompileCache?.(cacheDirectory(process.env))
+const words = process.argv.slice(2)
+
+if (words[0] === "run" && words[1] === "supervise") staySmall()
+else process.getBuiltinModule?.("node:module").enableCompileCache?.(cacheDirectory(process.env))
 
 const refusal = nodeTooOld(process.versions.node)
-const words = process.argv.slice(2)
 
 if (refusal !== undefined) {
   process.stderr.write(`${refusal}\n`)
@@ -24,6 +26,17 @@ if (refusal !== undefined) {
 } else {
   const { main } = await import("./main.ts")
   await main(words)
+}
+
+/**
+ * A supervisor waits for days and does little at a time: memory matters more than speed. Without the optimizing
+ * compilers their code is hardly loaded, and short-lived values are collected before their space grows. Given to Node
+ * as arguments, the flags would reach the workers, which need the speed. There is no compile cache, because code that
+ * was compiled with these flags would spoil it for the other commands.
+ */
+function staySmall(): void {
+  const v8 = process.getBuiltinModule?.("node:v8")
+  for (const flag of ["--no-opt", "--no-maglev", "--semi-space-growth-factor=1"]) v8?.setFlagsFromString(flag)
 }
 
 /**

@@ -68,7 +68,7 @@ interface Tries {
 }
 
 /** Liveness is checked at every look. A log without news is only reread now and then, because a long one takes a while. */
-const LOOKS_WITHOUT_NEWS = 60
+const LOOKS_WITHOUT_NEWS = 600
 
 const openWatch = (space: SpacePlace, state: State): SpaceWatch => ({
   space,
