@@ -146,9 +146,11 @@ const filePlaces = (
       const { identity } = yield* Store
       const { folder: outputs } = yield* KeptOutputs
       const environment = process.env // oxlint-disable-line node/no-process-env -- git sees a person's environment
+      const kind = storeKind(database)
       return filePlacesLayer({
-        root: treesRoot({ kind: storeKind(database), outputs, identity, environment }),
+        root: treesRoot({ kind, outputs, identity, environment }),
         environment,
+        database: kind === "file" ? database : undefined,
       })
     }),
   )

@@ -42,12 +42,19 @@ export interface FilePlace {
   readonly objects: string
   readonly format: string
   readonly isRepository: boolean
+  /**
+   * Whether a path below the top is the engine's database, or a file or folder named after it. These are never kept: an
+   * undo must not turn the log back, and a process that opens and closes such a file loses SQLite's locks on it.
+   */
+  readonly isOurs: (path: string) => boolean
 }
 
 export interface FilePlaceOptions {
   /** The folder that contains our folders. */
   readonly root: string
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** The file of the engine's database, if it has one. */
+  readonly database?: string | undefined
 }
 
 /** Rejects with FilesProblem. */
@@ -78,6 +85,7 @@ export const openPlace = async (directory: string, options: FilePlaceOptions): P
     objects: repository?.objects ?? join(folder, "objects"),
     format,
     isRepository: repository !== undefined,
+    isOurs: namedAfter(options.database, top),
   }
   if (repository !== undefined && (await isPlain(real, repository, env)))
     copyIndex(join(repository.gitDir, "index"), index)
@@ -96,6 +104,13 @@ export const closePlace = ({ folder, index }: FilePlace): void => {
 }
 
 const keptIndex = (folder: string): string => join(folder, "kept.index")
+
+/** `engine.sqlite` itself, its `engine.sqlite-wal`, and what is below `engine.sqlite.output`. */
+const namedAfter = (database: string | undefined, top: string): FilePlace["isOurs"] => {
+  if (database === undefined) return () => false
+  const ours = relative(top, realpathSync(database)).replaceAll("\\", "/")
+  return (path) => path === ours || path.startsWith(`${ours}-`) || path.startsWith(`${ours}.`)
+}
 
 const realPlace = (directory: string): string => {
   try {

@@ -18,7 +18,10 @@ interface House {
   readonly git: (...words: readonly string[]) => string
 }
 
-const openHouse = async ({ format = "sha1" } = {}): Promise<House> => {
+const openHouse = async ({
+  format = "sha1",
+  database,
+}: { readonly format?: string; readonly database?: string } = {}): Promise<House> => {
   const base = mkdtempSync(join(tmpdir(), "meridian-open-trees-"))
   onTestFinished(() => rmSync(base, { recursive: true, force: true }))
   const project = join(base, "project")
@@ -34,7 +37,13 @@ const openHouse = async ({ format = "sha1" } = {}): Promise<House> => {
   git("init", "--quiet", `--object-format=${format}`)
   git("add", "--all")
   git("commit", "--quiet", "-m", "first")
-  const trees = openTrees(await openPlace(project, { root: join(base, "state"), environment: ENVIRONMENT }))
+  if (database !== undefined) put(database, "log\n")
+  const place = await openPlace(project, {
+    root: join(base, "state"),
+    environment: ENVIRONMENT,
+    database: database && join(project, database),
+  })
+  const trees = openTrees(place)
   return { project, trees, put, git }
 }
 
@@ -98,3 +107,20 @@ test.each(["sha1", "sha256"])(
     expect(git("fsck", "--strict", "--no-dangling")).toBe("")
   },
 )
+
+test("the engine's database and what is named after it are never kept, by nobody's wish", async () => {
+  const { project, trees, put } = await openHouse({ database: "engine.sqlite" })
+  mkdirSync(join(project, "engine.sqlite.output.trees"))
+  const ours = ["engine.sqlite", "engine.sqlite-wal", "engine.sqlite-shm", "engine.sqlite.output.trees/index"]
+  for (const name of [...ours, "engine.sql", "folder/b"]) put(name, "one\n")
+  const first = await trees.take()
+  expect([...(await trees.read(first.tree)).keys()].toSorted()).toEqual([
+    "engine.sql",
+    "folder/a",
+    "folder/b",
+  ])
+  for (const name of ours) put(name, "two, longer\n")
+  expect((await trees.take()).tree).toBe(first.tree)
+  const named = await trees.take([join(project, "engine.sqlite-wal"), join(project, "folder/b")])
+  expect(named).toMatchObject({ paths: ["folder/b"], skipped: ["engine.sqlite-wal"] })
+})

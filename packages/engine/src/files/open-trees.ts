@@ -18,7 +18,7 @@ import { openStays } from "./stays.ts"
 import { openYoungFiles } from "./young-files.ts"
 
 export const openTrees = (place: FilePlace): FileTrees => {
-  const { top, git } = place
+  const { top, git, isOurs } = place
   const objects = openLooseObjects(place)
   const run = async (args: readonly string[], call: GitCall = {}): Promise<string> =>
     (await callGit(git, args, call)).text
@@ -69,7 +69,10 @@ export const openTrees = (place: FilePlace): FileTrees => {
 
   /** The index may lack a few changed files. They are read again each time. */
   const lookAtAll = async (): Promise<TakenTree> => {
-    const { kept, skipped, bytes } = sift(top, await look.changed())
+    const { kept, skipped, bytes } = sift(
+      top,
+      (await look.changed()).filter((path) => !isOurs(path)),
+    )
     const hidden = young.changed().filter((path) => !kept.includes(path))
     const due = [...kept, ...hidden]
     const isLittle =
@@ -116,7 +119,12 @@ export const openTrees = (place: FilePlace): FileTrees => {
 
   const takeNamed = async (absolute: readonly string[]): Promise<TakenTree> => {
     const paths = [...new Set(absolute.flatMap((path) => inside(top, path) ?? []))]
-    const { kept, skipped } = sift(top, paths)
+    const ours = paths.filter(isOurs)
+    const { kept, skipped: unkept } = sift(
+      top,
+      paths.filter((path) => !isOurs(path)),
+    )
+    const skipped = [...unkept, ...ours]
     const entries = [...(await readEntries(kept))].flatMap(([path, entry]) =>
       entry === undefined ? [] : [[path, entry] as const],
     )
