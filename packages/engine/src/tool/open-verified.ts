@@ -4,7 +4,7 @@
  * go through an opened directory, addressed as `/proc/self/fd/N/name`, so that exchanging the directory for a link later
  * has no effect. Without /proc (macOS), device and inode are compared instead.
  */
-import { constants, fstatSync, readlinkSync, type BigIntStats } from "node:fs"
+import { constants, existsSync, fstatSync, readlinkSync, type BigIntStats } from "node:fs"
 import { mkdir, open, realpath, stat, type FileHandle } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 
@@ -106,6 +106,11 @@ const anchor = (handle: FileHandle, absolute: string): AnchoredDirectory => {
 }
 
 const openOnce = async (path: ResolvedPath, flags: number): Promise<OpenedFile | undefined> => {
+  if (isLiveDatabase(path.absolute))
+    throw new ToolError(
+      "failed",
+      `${JSON.stringify(path.named)} belongs to a SQLite database in use. Look into it with a command such as sqlite3.`,
+    )
   const handle = await open(path.absolute, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: unknown) => {
       throw fileError(error, path.named)
@@ -128,6 +133,13 @@ const openOnce = async (path: ResolvedPath, flags: number): Promise<OpenedFile |
   await handle.close()
   return undefined
 }
+
+/**
+ * A SQLite database in use has a `-shm` file. It may be the engine's own, and closing a file drops all POSIX locks that this
+ * process has on it. Another process would then take the database for closed and delete its log, with what is in it.
+ */
+const isLiveDatabase = (absolute: string): boolean =>
+  existsSync(`${absolute.replace(/-(?:wal|shm)$/, "")}-shm`)
 
 const isStill = async (handle: FileHandle, absolute: string): Promise<boolean> => {
   const target = linkTarget(`/proc/self/fd/${handle.fd}`)
