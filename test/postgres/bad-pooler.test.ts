@@ -16,6 +16,7 @@ import { verifies } from "../verifies.ts"
 
 const POOLER = "/usr/sbin/pgbouncer"
 const NOBODY = 65_534
+const MOST_ROUNDS = 20
 
 /** Its address, with the server behind it. */
 const openPooler = async (server: string): Promise<string> => {
@@ -70,12 +71,15 @@ verifies(
     if (!existsSync(POOLER)) return
     const database = `${await openPooler(await sharedPostgres())}?schema=pooled`
     const options = { database, models: [scriptedModel([])], limits: { leaseMs: 1_000 } }
-    // How it lends is its own affair: a node may get by for a moment, and whoever does not is told why.
-    const opened = await Promise.allSettled([1, 2, 3, 4].map(() => openEngine(options)))
-    const refused = opened.flatMap((each) => (each.status === "rejected" ? [each.reason] : []))
-    for (const each of opened)
-      if (each.status === "fulfilled") await each.value.close().catch(() => undefined)
-    expect(refused.length).toBeGreaterThan(0)
+    // How it lends is its own affair. A node may get by for a moment; one that does not says why.
+    let refused: readonly unknown[] = []
+    for (let round = 0; round < MOST_ROUNDS && refused.length === 0; round += 1) {
+      const opened = await Promise.allSettled([1, 2, 3, 4].map(() => openEngine(options)))
+      refused = opened.flatMap((each) => (each.status === "rejected" ? [each.reason] : []))
+      for (const each of opened)
+        if (each.status === "fulfilled") await each.value.close().catch(() => undefined)
+    }
+    expect(refused).not.toEqual([])
     for (const reason of refused) expect(reason).toMatchObject({ code: "DATABASE_POOLED" })
     const findings = await checkDatabase(database).catch((cause: unknown) => [cause])
     expect(findings).toContainEqual(
