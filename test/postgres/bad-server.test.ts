@@ -7,7 +7,6 @@ import { setTimeout as delay } from "node:timers/promises"
 import { openEngine } from "@meridian/engine"
 import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
 import { Clock, Context, Effect } from "effect"
-import { Client } from "pg"
 import { afterAll, beforeAll, expect } from "vitest"
 
 import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
@@ -21,6 +20,7 @@ import {
   scriptedModel,
   tool,
 } from "../engine-scene.ts"
+import { askServer } from "../postgres-scene.ts"
 import { verifies } from "../verifies.ts"
 
 let server: PostgresServer
@@ -44,15 +44,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const asked = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
-  const client = new Client({ connectionString: server.address })
-  await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows
-  } finally {
-    await client.end()
-  }
-}
+const asked = (sql: string) => askServer(server.address, sql)
 
 const opening = (database: string) => codeOf(openEngine({ database, models: [scriptedModel([])], ...LIMITS }))
 const at = (schema: string, more = ""): string => `${server.address}?schema=${schema}${more}`

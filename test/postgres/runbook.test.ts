@@ -5,12 +5,12 @@ import { setTimeout as delay } from "node:timers/promises"
 
 import { createClient } from "@meridian/server/client"
 import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
-import { Client } from "pg"
 import { afterAll, beforeAll, expect } from "vitest"
 
 import { directScene } from "../direct-scene.ts"
 import { startServer } from "../e2e/server-process.ts"
 import { codeOf, conversation, gate, openEngineScene } from "../engine-scene.ts"
+import { askServer } from "../postgres-scene.ts"
 import { verifies } from "../verifies.ts"
 
 const sessionID = "ses_test"
@@ -21,15 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-const asked = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
-  const client = new Client({ connectionString: server.address })
-  await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows
-  } finally {
-    await client.end()
-  }
-}
+const asked = (sql: string) => askServer(server.address, sql)
 
 verifies("cluster.killed", async () => {
   const scene = await directScene({

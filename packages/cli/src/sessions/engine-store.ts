@@ -6,22 +6,15 @@
 import { resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 
+import type { LookedSession } from "@meridian/engine"
 import { decodeEvent, type StoredEvent } from "@meridian/protocol"
 import type { World } from "@meridian/spaces"
 
 import { engineDatabases } from "./engine-databases.ts"
 import { openReadOnly } from "./open-read-only.ts"
 
-export interface EngineSession {
-  readonly id: string
-  readonly key: number
-  /** The sequence number of the last event. */
-  readonly seq: number
-  readonly directory: string
-  readonly title: string | undefined
-  readonly created: number
-  readonly updated: number
-}
+/** One session of a file or of a server. */
+export type EngineSession = LookedSession
 
 export interface EngineSource extends AsyncDisposable {
   /** For a server: changes if the database was recreated. */
