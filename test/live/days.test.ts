@@ -134,10 +134,10 @@ test.each(["claude", "opencode"] as const)(
   },
 )
 
-test("Claude Code, Codex and the engine carry one run through: one report, the cost of all, nothing done twice", async () => {
-  const scene = await openScene("codex")
+/** Claude Code, Codex and the engine, all with the provider of a scene of Codex. */
+const everyHarness = (scene: Awaited<ReturnType<typeof openScene>>) => {
   const url = /base_url=(\S+)\/v1/.exec(scene.params.join(" "))?.[1] ?? ""
-  const meridian = meridianIn(scene, {
+  return {
     PATH: [dirname(installHarness("claude")), dirname(scene.binary), scene.environment["PATH"] ?? ""].join(
       ":",
     ),
@@ -150,7 +150,12 @@ test("Claude Code, Codex and the engine carry one run through: one report, the c
     DISABLE_TELEMETRY: "1",
     DISABLE_AUTOUPDATER: "1",
     IS_SANDBOX: "1",
-  })
+  }
+}
+
+test("Claude Code, Codex and the engine carry one run through: one report, the cost of all, nothing done twice", async () => {
+  const scene = await openScene("codex")
+  const meridian = meridianIn(scene, everyHarness(scene))
   mkdirSync(join(scene.project, ".meridian"), { recursive: true })
   // Codex does not say when its limit ends, so it would be waited for a minute at first.
   const config = '[direct]\nmodel = "openai/gpt-5.2"\n[runs]\nfailover_after = "10s"\n'
@@ -212,19 +217,7 @@ const asRun = (shown: unknown): ShownRun => shown as ShownRun
 
 test("a run of Claude Code whose limit is long goes on in Codex, told what was done", async () => {
   const scene = await openScene("codex")
-  const url = /base_url=(\S+)\/v1/.exec(scene.params.join(" "))?.[1] ?? ""
-  const meridian = meridianIn(scene, {
-    PATH: [dirname(installHarness("claude")), dirname(scene.binary), scene.environment["PATH"] ?? ""].join(
-      ":",
-    ),
-    ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_API_KEY: "fake",
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-    CLAUDE_CODE_MAX_RETRIES: "0",
-    DISABLE_TELEMETRY: "1",
-    DISABLE_AUTOUPDATER: "1",
-    IS_SANDBOX: "1",
-  })
+  const meridian = meridianIn(scene, everyHarness(scene))
   const script: readonly ScriptStep[] = [
     {
       when: { api: "messages" },
